@@ -1,0 +1,1 @@
+"""What is true: records, chunking, labels, metrics. No service, no screen."""

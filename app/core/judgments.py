@@ -1,0 +1,182 @@
+"""Judgments: what one reviewer said of one (question, chunk), as a line of the ledger."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from pydantic import AfterValidator, model_validator
+
+from app.core.errors import InvalidInput
+from app.core.ids import event_id
+from app.core.model import HIGHEST_GRADE, ChunkKey
+from app.core.questions import Id, Text
+from app.core.text import fault_in_id, shown
+from app.core.validation import Record
+
+Reason = Literal[
+    "ambiguous question",
+    "needs more context",
+    "outside my expertise",
+    "broken text",
+    "other language",
+]
+
+
+def _grade(value: object) -> object:
+    if isinstance(value, bool) or (value is not None and not isinstance(value, int)):
+        raise ValueError(f"{shown(repr(value))} is not a whole number")
+    if isinstance(value, int) and not 0 <= value <= HIGHEST_GRADE:
+        raise ValueError(f"{value} is outside 0..{HIGHEST_GRADE}")
+    return value
+
+
+def _key(value: list[str]) -> list[str]:
+    names = ("document", "version", "chunk")
+    if len(value) != len(names):
+        raise ValueError("is not a list of document, version and chunk")
+    for name, part in zip(names, value, strict=True):
+        if fault := fault_in_id(part):
+            raise ValueError(f"has a {name} id that {fault}")
+    return value
+
+
+class Evidence(Record):
+    """A quoted sentence, its offsets in the source document, and the facts it supports."""
+
+    quote: Text
+    start: int | None = None
+    end: int | None = None
+    facts: list[Id] = []
+
+
+class Judgment(Record):
+    """One event. Never changed in place: a later event names the one it `replaces`.
+
+    `text_hash` and `question_hash` pin the label to what was read: when either changes, the
+    label is stale. Lines written by hand may leave them out; such a label follows its key.
+    """
+
+    format: Literal[1]
+    event: Id
+    time: str
+    author: Id
+    kind: Literal["grade", "cannot-judge", "later", "withdraw"]
+    question: Id
+    chunk: Annotated[list[str], AfterValidator(_key)]
+    grade: Annotated[object, AfterValidator(_grade)] = None
+    reason: Reason | None = None
+    note: Text | None = None
+    evidence: list[Evidence] = []
+    blind: bool = True
+    adjudication: bool = False
+    text_hash: str | None = None
+    question_hash: str | None = None
+    guidelines: str | None = None
+    replaces: Id | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Judgment:
+        if (self.grade is not None) != (self.kind == "grade"):
+            missing = self.kind == "grade"
+            raise ValueError("the grade is missing" if missing else f"a {self.kind} has no grade")
+        if (self.reason is not None) != (self.kind == "cannot-judge"):
+            missing = self.kind == "cannot-judge"
+            raise ValueError(
+                "cannot-judge needs a reason" if missing else f"a {self.kind} has no reason"
+            )
+        return self
+
+    @property
+    def key(self) -> ChunkKey:
+        """The chunk's key."""
+        return ChunkKey(*self.chunk)
+
+    @property
+    def value(self) -> int:
+        """The grade of a grade event, 0 to the highest grade."""
+        if not isinstance(self.grade, int):
+            raise TypeError(f"{self.event} is a {self.kind}, which has no grade")
+        return self.grade
+
+
+class Retirement(Record):
+    """A decision that a (question, chunk) no longer counts: it is neither a miss nor open."""
+
+    format: Literal[1]
+    event: Id
+    time: str
+    author: Id
+    kind: Literal["retire-label"]
+    question: Id
+    chunk: Annotated[list[str], AfterValidator(_key)]
+    note: Text
+
+    @property
+    def key(self) -> ChunkKey:
+        """The chunk's key."""
+        return ChunkKey(*self.chunk)
+
+
+def now() -> str:
+    """UTC, to the millisecond, as ISO 8601 with a Z."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def reviewer_id(name: str) -> str:
+    """The identity behind a typed name: NFC, single blanks, case folded.
+
+    Raises InvalidInput for a name that is blank, too long or holds control characters.
+    """
+    identity = unicodedata.normalize("NFC", " ".join(name.split())).casefold()
+    fault = fault_in_id(identity)
+    if fault is None and len(identity) > 60:
+        fault = "has over 60 characters"
+    if fault:
+        raise InvalidInput(f"the name {shown(name)} {fault}", remedy="Enter a name")
+    return identity
+
+
+def file_name(author: str) -> str:
+    """The ledger file of an author: the identity, percent-encoded where a path needs it."""
+    name = quote(author, safe="@+").replace("%20", "_")
+    return f"{'%2E' + name[1:] if name.startswith('.') else name}.jsonl"
+
+
+def new_judgment(
+    author: str,
+    question: str,
+    key: ChunkKey,
+    *,
+    grade: int | None = None,
+    kind: Literal["grade", "cannot-judge", "later", "withdraw"] = "grade",
+    reason: Reason | None = None,
+    note: str | None = None,
+    blind: bool = True,
+    adjudication: bool = False,
+    text_hash: str,
+    question_hash: str,
+    guidelines: str | None,
+    replaces: str | None = None,
+) -> Judgment:
+    """A judgment made now, with an id of its own."""
+    return Judgment(
+        format=1,
+        event=event_id(),
+        time=now(),
+        author=author,
+        kind=kind,
+        question=question,
+        chunk=[key.document, key.version, key.chunk],
+        grade=grade,
+        reason=reason,
+        note=note,
+        blind=blind,
+        adjudication=adjudication,
+        text_hash=text_hash,
+        question_hash=question_hash,
+        guidelines=guidelines,
+        replaces=replaces,
+    )

@@ -1,0 +1,293 @@
+"""The labels of a collection: the ledger's judgments resolved against questions and corpus."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from app.core.corpus import Corpus
+from app.core.errors import InvalidInput, Problem
+from app.core.grades import PairLabel, effective, live
+from app.core.judgments import Judgment, Retirement
+from app.core.ledger import Placed
+from app.core.model import Chunk, ChunkKey, ScoringSettings
+from app.core.questions import Question
+from app.core.text import digest, shown
+
+Kind = Literal["answerable", "no evidence yet", "undecided", "unsupported"]
+Pair = tuple[str, ChunkKey]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a collection, resolved against one corpus revision."""
+
+    questions: Mapping[str, Question]
+    pairs: Mapping[Pair, PairLabel]
+    kinds: Mapping[str, Kind]
+    scoring: ScoringSettings
+    corpus_revision: str
+    covered: frozenset[str]
+    complete_hashes: frozenset[str]
+    notices: tuple[str, ...]
+    conflicts: tuple[Problem, ...]
+    judgments: int
+
+    def label(self, question: str, key: ChunkKey, text_hash: str) -> PairLabel:
+        """The label of any pair: listed, implicit by completeness, or unjudged."""
+        if listed := self.pairs.get((question, key)):
+            return listed
+        if question in self.covered and text_hash in self.complete_hashes:
+            return PairLabel("implicit", 0, 0, 0)
+        return PairLabel("unjudged", None, 0, self.scoring.highest)
+
+    @cached_property
+    def by_question(self) -> Mapping[str, Mapping[ChunkKey, PairLabel]]:
+        """Listed pairs by question."""
+        found: dict[str, dict[ChunkKey, PairLabel]] = {name: {} for name in self.questions}
+        for (question, key), label in self.pairs.items():
+            found[question][key] = label
+        return found
+
+    def relevant(self, question: str) -> tuple[ChunkKey, ...]:
+        """Keys with an effective grade at or above the threshold, departed ones included."""
+        threshold = self.scoring.threshold
+        return tuple(
+            key
+            for key, label in self.by_question[question].items()
+            if label.grade is not None and label.grade >= threshold
+        )
+
+    @cached_property
+    def revision(self) -> str:
+        """Content hash of grades, question kinds, texts and splits for the corpus revision."""
+        return digest(
+            {
+                "corpus": self.corpus_revision,
+                "pairs": sorted(
+                    [
+                        q,
+                        *map(str, (k.document, k.version, k.chunk)),
+                        p.state,
+                        p.grade,
+                        p.low,
+                        p.high,
+                    ]
+                    for (q, k), p in self.pairs.items()
+                ),
+                "questions": sorted(
+                    [q.id, q.hash, q.category, q.split, sorted(q.tags), self.kinds[q.id]]
+                    for q in self.questions.values()
+                ),
+                "complete": sorted(self.complete_hashes) if self.covered else [],
+                "covered": sorted(self.covered),
+            }
+        )
+
+
+@dataclass
+class _Gathered:
+    """Judgments in force, sorted by what they still speak of."""
+
+    questions: Mapping[str, Question]
+    corpus: Corpus
+    retired: set[Pair]
+    guidelines: str | None
+    fresh: dict[Pair, list[Judgment]] = field(default_factory=dict)
+    stale: set[Pair] = field(default_factory=set)
+    departed: dict[Pair, list[Judgment]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    met: int = 0
+
+    def take(self, placed: Placed[Judgment]) -> None:
+        """Put one judgment where it belongs, or report why it belongs nowhere."""
+        event, corpus = placed.event, self.corpus
+        question = self.questions.get(event.question)
+        if question is None:
+            message = f"the question {shown(event.question)} is unknown"
+            remedy = "Add it to questions.jsonl, or withdraw the label"
+            self.problems.append(Problem(message, placed.place, remedy))
+            return
+        chunk = corpus.chunks.get(event.key)
+        eligible = chunk is not None and chunk.eligible
+        is_fresh = event.question_hash in (None, question.hash) and (
+            self.guidelines is None or event.guidelines == self.guidelines
+        )
+        self.met += chunk is not None or event.text_hash in corpus.by_hash
+        targets: tuple[ChunkKey, ...]
+        if event.text_hash is None or (chunk and chunk.text_hash == event.text_hash):
+            targets = self._chunk_and_twins(placed, chunk)
+        else:
+            # The text moved to another key, or its twin is still there: the label goes with it.
+            targets = corpus.by_hash.get(event.text_hash, ())
+            if eligible:
+                self.stale.add((event.question, event.key))
+            elif not targets:
+                gone = self.departed.setdefault((event.question, event.key), [])
+                gone.extend([event] if is_fresh else [])
+        for key in targets:
+            if is_fresh:
+                self.fresh.setdefault((event.question, key), []).append(event)
+            else:
+                self.stale.add((event.question, key))
+
+    def _chunk_and_twins(
+        self, placed: Placed[Judgment], chunk: Chunk | None
+    ) -> tuple[ChunkKey, ...]:
+        name = placed.event.key.short()
+        if chunk is None:
+            remedy = "Correct the document, version and chunk ids, or remove the line"
+            self.problems.append(Problem(f"the chunk {name} is unknown", placed.place, remedy))
+            return ()
+        if chunk.eligible:
+            return self.corpus.by_hash[chunk.text_hash]
+        pair = (placed.event.question, chunk.key)
+        if placed.event.kind == "grade" and pair not in self.retired:
+            message = f"the chunk {name} is labeled but not eligible"
+            remedy = "Correct the filter in collection.toml, or withdraw or retire the label"
+            self.problems.append(Problem(message, placed.place, remedy))
+        return ()
+
+    def labels(self, scoring: ScoringSettings) -> dict[Pair, PairLabel]:
+        """One label per pair somebody listed."""
+        threshold, highest = scoring.threshold, scoring.highest
+        pairs = {pair: effective(seen, threshold, highest) for pair, seen in self.fresh.items()}
+        for pair in self.stale:
+            if pair not in pairs or pairs[pair].state == "unjudged":
+                pairs[pair] = PairLabel("stale", None, 0, highest)
+        for pair, seen in self.departed.items():
+            label = effective(seen, threshold, highest)
+            state = label.state if seen else "stale"
+            pairs[pair] = PairLabel(state, label.grade, label.low, label.high, departed=True)
+        for pair in self.retired & pairs.keys():
+            if pairs[pair].departed:
+                del pairs[pair]
+            else:
+                pairs[pair] = PairLabel("retired", 0, 0, 0)
+        return pairs
+
+
+def resolve(
+    judgments: Sequence[Placed[Judgment]],
+    retirements: Sequence[Placed[Retirement]],
+    questions: Mapping[str, Question],
+    corpus: Corpus,
+    scoring: ScoringSettings,
+    complete_hashes: frozenset[str] | None,
+    guidelines: str | None = None,
+) -> Labels:
+    """Resolve the ledger against a corpus.
+
+    `complete_hashes` are the text hashes of the eligible chunks of the revision the labels are
+    complete for; None where that revision is not known here. `guidelines` is the version labels
+    must have been given under, or None where a change of guidelines does not matter.
+
+    Raises InvalidInput with every label on an unknown question, an unknown or an ineligible
+    chunk, and where no label meets the corpus at all.
+    """
+    notices: list[str] = []
+    retired = {(p.event.question, p.event.key) for p in retirements}
+    gathered = _Gathered(questions, corpus, retired, guidelines)
+    in_force = live(judgments)
+    for placed in in_force:
+        gathered.take(placed)
+    problems, met = gathered.problems, gathered.met
+    if in_force and not met and not problems:
+        first = in_force[0]
+        problems.append(
+            Problem(
+                f"not one of the {len(in_force)} labels names a chunk of this corpus, "
+                f"{first.event.key.short()} for one",
+                first.place,
+                "Check the chunking rule and the ids: labels and corpus must share them",
+            )
+        )
+    if problems:
+        raise InvalidInput.of(problems)
+    pairs = gathered.labels(scoring)
+    # Completeness speaks of questions somebody has judged as they now read, not of new ones.
+    complete = scoring.completeness == "complete"
+    covered = frozenset(q for (q, _), p in pairs.items() if complete and p.grade is not None)
+    if complete_hashes is None and complete:
+        notices.append(
+            "The labels are complete for another corpus revision whose chunks are not known here; "
+            "chunks without a label count as unjudged."
+        )
+    gone = sum(1 for p in pairs.values() if p.departed)
+    if gone:
+        first_gone = next(pair for pair, p in pairs.items() if p.departed)
+        notices.append(
+            f"{gone} labeled pairs name chunks that have left the corpus, "
+            f"{first_gone[1].short()} for one. Relevant ones stay misses until they are retired."
+        )
+    return Labels(
+        questions=questions,
+        pairs=pairs,
+        kinds=_kinds(questions, pairs, covered, scoring),
+        scoring=scoring,
+        corpus_revision=corpus.revision,
+        covered=covered,
+        complete_hashes=complete_hashes or frozenset(),
+        notices=tuple(notices),
+        conflicts=tuple(_conflicts(questions, pairs, scoring, corpus)),
+        judgments=len(in_force),
+    )
+
+
+def _kinds(
+    questions: Mapping[str, Question],
+    pairs: Mapping[Pair, PairLabel],
+    covered: frozenset[str],
+    scoring: ScoringSettings,
+) -> dict[str, Kind]:
+    relevant: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    for (asked, _), label in pairs.items():
+        if label.grade is not None:
+            judged[asked] += 1
+            relevant[asked] += label.grade >= scoring.threshold
+    kinds: dict[str, Kind] = {}
+    for name, question in questions.items():
+        if question.unsupported_as_of is not None:
+            kinds[name] = "unsupported"
+        elif relevant[name]:
+            kinds[name] = "answerable"
+        else:
+            kinds[name] = "no evidence yet" if judged[name] or name in covered else "undecided"
+    return kinds
+
+
+def _conflicts(
+    questions: Mapping[str, Question],
+    pairs: Mapping[Pair, PairLabel],
+    scoring: ScoringSettings,
+    corpus: Corpus,
+) -> list[Problem]:
+    """Relevant labels on unsupported questions, and unsupported reviews of another corpus."""
+    found: list[Problem] = []
+    for (name, key), label in pairs.items():
+        if (
+            questions[name].unsupported_as_of is not None
+            and label.grade is not None
+            and label.grade >= scoring.threshold
+        ):
+            found.append(
+                Problem(
+                    f"the question {shown(name)} is marked unsupported, but {key.short()} has "
+                    f"grade {label.grade}",
+                    remedy="Withdraw the label, or remove unsupported_as_of from the question",
+                )
+            )
+    for name, question in questions.items():
+        if question.unsupported_as_of not in (None, corpus.revision):
+            found.append(
+                Problem(
+                    f"the question {shown(name)} was found unsupported in another corpus revision",
+                    remedy="Search the corpus again, then set unsupported_as_of to "
+                    f"{shown(corpus.revision)}",
+                )
+            )
+    return found

@@ -1,0 +1,249 @@
+"""Append-only files of JSON lines, one file per author.
+
+An append is one write, a flush and an fsync under a file lock; only then is it saved. Files
+are read from where the last read ended. A last line that a crash cut short is never counted:
+it is reported, and moved to `<file>.torn` before the next append.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any, Generic, Protocol, TypeVar
+
+from filelock import FileLock, Timeout
+
+from app.core.errors import InvalidInput, LabelNotSaved, Problem
+from app.core.jsonlines import parse_object
+from app.core.text import canonical
+
+LOCK_SECONDS = 10.0
+_GUARD = 64
+
+
+class Event(Protocol):
+    """What every line of a ledger has."""
+
+    @property
+    def event(self) -> str:
+        """The event's id: two lines with one id are one event."""
+
+    @property
+    def author(self) -> str:
+        """Who wrote it."""
+
+
+EventT = TypeVar("EventT", bound=Event)
+Parse = Callable[[dict[str, Any], str, list[Problem]], EventT | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[EventT]):
+    """An event and the `file:line` it stands on."""
+
+    event: EventT
+    place: str
+
+
+@dataclass(slots=True)
+class _File(Generic[EventT]):
+    inode: int = -1
+    offset: int = 0
+    lines: int = 0
+    guard: bytes = b""
+    events: list[Placed[EventT]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(Generic[EventT]):
+    """All events in ledger order (file by file, line by line), and what was noticed."""
+
+    events: tuple[Placed[EventT], ...]
+    notices: tuple[str, ...]
+
+
+class Ledger(Generic[EventT]):
+    """The files of one folder. Safe for threads; appends are safe between processes."""
+
+    def __init__(self, folder: Path, place: str, parse: Parse[EventT]) -> None:
+        """`place` is the folder as messages show it; `parse` makes an event of an object."""
+        self.folder = folder
+        self._place = place
+        self._parse = parse
+        self._files: dict[str, _File[EventT]] = {}
+        self._mutex = Lock()
+
+    def read(self) -> Snapshot[EventT]:
+        """Every event so far.
+
+        Raises InvalidInput with every line that cannot be read. Reading costs what was added
+        since the last read.
+        """
+        with self._mutex:
+            return self._read()
+
+    def _read(self) -> Snapshot[EventT]:
+        events: list[Placed[EventT]] = []
+        notices: list[str] = []
+        problems: list[Problem] = []
+        seen: set[str] = set()
+        for path in sorted(self.folder.glob("*.jsonl")) if self.folder.is_dir() else []:
+            state, tail = self._advance(path)
+            problems += state.problems
+            placed = [*state.events]
+            if tail.strip():
+                self._read_tail(path, state, tail, placed, notices)
+            for one in placed:
+                if one.event.event not in seen:
+                    seen.add(one.event.event)
+                    events.append(one)
+        if problems:
+            raise InvalidInput.of(problems)
+        return Snapshot(tuple(events), tuple(notices))
+
+    def _advance(self, path: Path) -> tuple[_File[EventT], bytes]:
+        """Read the whole lines added since the last time; also the rest after the last line."""
+        state = self._files.get(path.name)
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if state is not None:
+                start = max(0, state.offset - _GUARD)
+                file.seek(start)
+                same = file.read(state.offset - start) == state.guard
+                if state.inode != status.st_ino or status.st_size < state.offset or not same:
+                    state = None  # replaced or rewritten, by git for one: read it all again
+            if state is None:
+                state = self._files[path.name] = _File(inode=status.st_ino)
+            file.seek(state.offset)
+            added = file.read()
+        whole, newline, tail = added.rpartition(b"\n")
+        for raw in whole.split(b"\n") if newline else []:
+            state.lines += 1
+            if raw.strip():
+                place = f"{self._place}/{path.name}:{state.lines}"
+                self._read_line(raw, place, path, state.events, state.problems)
+        if newline:
+            state.offset += len(whole) + 1
+            state.guard = (state.guard + whole + newline)[-min(_GUARD, state.offset) :]
+        return state, tail
+
+    def _read_line(
+        self,
+        raw: bytes,
+        place: str,
+        path: Path,
+        events: list[Placed[EventT]],
+        problems: list[Problem],
+    ) -> None:
+        value = parse_object(raw.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r"))
+        if isinstance(value, str):
+            problems.append(Problem(f"the line {value}", place, "Correct or remove the line"))
+        elif (event := self._parse(value, place, problems)) is not None:
+            events.append(Placed(event, place))
+
+    def _read_tail(
+        self,
+        path: Path,
+        state: _File[EventT],
+        tail: bytes,
+        placed: list[Placed[EventT]],
+        notices: list[str],
+    ) -> None:
+        """A last line without a line end: whole if an editor left it, torn if a crash did."""
+        place = f"{self._place}/{path.name}:{state.lines + 1}"
+        if isinstance(parse_object(tail), dict):
+            problems: list[Problem] = []
+            self._read_line(tail, place, path, placed, problems)
+            if problems:
+                raise InvalidInput.of(problems)
+        else:
+            notices.append(
+                f"{place}: the last line is cut short ({len(tail)} bytes). It was never confirmed "
+                f"as saved and is not counted; the next save moves it to {path.name}.torn."
+            )
+
+    def append(
+        self,
+        name: str,
+        record: Mapping[str, Any],
+        check: Callable[[Snapshot[EventT]], None] | None = None,
+    ) -> str | None:
+        """Append one record to the file `name`; it is on the disk when this returns.
+
+        `check` sees the ledger as it is under the lock and may raise, then nothing is written.
+        Returns what was noticed (a torn line moved aside), or None. Raises LabelNotSaved.
+        """
+        path = self.folder / name
+        shown_path = f"{self._place}/{name}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
+                if check is not None:
+                    check(self.read())
+                notice = self._set_torn_aside(path, shown_path)
+                self._write(path, canonical(record).encode() + b"\n")
+                return notice
+        except Timeout:
+            raise LabelNotSaved(
+                f"another process has held the file for {LOCK_SECONDS:.0f} s; nothing was saved",
+                place=shown_path,
+                remedy="Grade again",
+            ) from None
+        except OSError as error:
+            raise LabelNotSaved(
+                f"the label was not saved: {error.strerror or error}",
+                place=shown_path,
+                remedy="Free some space or mend the folder's permissions, then grade again",
+            ) from error
+
+    def _set_torn_aside(self, path: Path, shown_path: str) -> str | None:
+        """Leave a file that ends with a line end; returns what was moved, or None."""
+        if not path.exists() or _ends_with_newline(path):
+            return None
+        raw = path.read_bytes()
+        whole, newline, tail = raw.rpartition(b"\n")
+        if isinstance(parse_object(tail), dict):
+            self._write(path, b"\n")
+            return None
+        with path.with_name(path.name + ".torn").open("ab") as aside:
+            aside.write(tail + b"\n")
+            aside.flush()
+            os.fsync(aside.fileno())
+        os.truncate(path, len(whole) + len(newline))
+        return f"{shown_path}: a line that was cut short was moved to {path.name}.torn."
+
+    def _write(self, path: Path, data: bytes) -> None:
+        """One write and an fsync; on a failure the file is as it was before."""
+        is_new = not path.exists()
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            size = os.fstat(descriptor).st_size
+            try:
+                written = os.write(descriptor, data)
+                if written != len(data):
+                    raise OSError(28, f"only {written} of {len(data)} bytes fitted on the disk")
+                os.fsync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, size)
+                raise
+        finally:
+            os.close(descriptor)
+        if is_new:
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+def _ends_with_newline(path: Path) -> bool:
+    """Whether a file is empty or ends with a line end; reads one byte, whatever its size."""
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            return True
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

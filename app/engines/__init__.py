@@ -1,0 +1,1 @@
+"""One outside thing each: embedder, Qdrant, DuckDB. Foreign errors become ours here."""

@@ -1,0 +1,1 @@
+"""The work itself, as the command and the pages call it."""
