@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -43,6 +43,10 @@ class Labels:
         if question in self.covered and text_hash in self.complete_hashes:
             return PairLabel("implicit", 0, 0, 0)
         return PairLabel("unjudged", None, 0, self.scoring.highest)
+
+    def noticing(self, notices: tuple[str, ...]) -> Labels:
+        """The same labels with more to tell."""
+        return replace(self, notices=(*notices, *self.notices))
 
     @cached_property
     def by_question(self) -> Mapping[str, Mapping[ChunkKey, PairLabel]]:

@@ -1,0 +1,79 @@
+"""Which chunks a corpus revision had, for labels that are complete as of that revision.
+
+`labels/<collection>/complete/<revision>.jsonl` lists the eligible chunks of the revision. It is
+committed with the labels, so that every machine reads the same grades after the corpus moved on.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from app.core.corpus import Corpus
+from app.core.errors import InvalidInput, Problem
+from app.core.jsonlines import read_objects
+from app.core.model import ScoringSettings
+from app.core.text import canonical
+
+
+def snapshot_path(labels_folder: Path, revision: str) -> Path:
+    """The file that lists the chunks of a revision."""
+    return labels_folder / "complete" / f"{revision}.jsonl"
+
+
+def read_complete_hashes(
+    labels_folder: Path, scoring: ScoringSettings, corpus: Corpus
+) -> frozenset[str] | None:
+    """Text hashes of the chunks the labels are complete for; None where they are not known.
+
+    Empty for a pooled collection.
+    """
+    revision = scoring.complete_as_of
+    if revision is None:
+        return frozenset()
+    if revision == corpus.revision:
+        return frozenset(corpus.by_hash)
+    path = snapshot_path(labels_folder, revision)
+    if not path.is_file():
+        return None
+    problems: list[Problem] = []
+    place = f"labels/{labels_folder.name}/complete/{path.name}"
+    hashes = frozenset(
+        str(line.value.get("text_hash", "")) for line in read_objects(path, place, problems)
+    )
+    if problems:
+        raise InvalidInput.of(problems)
+    return hashes
+
+
+def write_snapshot(labels_folder: Path, scoring: ScoringSettings, corpus: Corpus) -> Path | None:
+    """List the chunks of the corpus where the labels are complete for just this revision.
+
+    Returns the path of a file that was not there before, else None.
+    """
+    path = snapshot_path(labels_folder, corpus.revision)
+    if scoring.complete_as_of != corpus.revision or path.exists():
+        return None
+    lines = [
+        canonical(
+            {
+                "format": 1,
+                "chunk": [key.document, key.version, key.chunk],
+                "text_hash": chunk.text_hash,
+            }
+        )
+        for key, chunk in corpus.eligible.items()
+    ]
+    replace_file(path, "".join(f"{line}\n" for line in lines))
+    return path
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a whole file so that a reader, or a crash, meets the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with beside.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)

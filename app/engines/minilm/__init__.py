@@ -1,0 +1,1 @@
+"""The vocabulary of the bundled embedder, as package data."""

@@ -1,0 +1,203 @@
+"""Embeddings from an Ollama server, by its own client.
+
+`OLLAMA_HOST` says where it is, as for every Ollama program (127.0.0.1:11434 unless set).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import httpx
+import numpy as np
+import ollama
+
+from app.core.errors import EmbedderError
+from app.engines.embedding import Embedded, embed_all, unit
+
+_BATCH = 32
+_DEFAULT_CONTEXT = 2048
+_STEPS = (0.75, 0.5, 0.25, 0.1)
+T = TypeVar("T")
+
+
+class OllamaEmbedder:
+    """An embedding model of an Ollama server.
+
+    `timeout` bounds one request and `deadline` all requests of one job, in seconds. The
+    server is told not to truncate; a text it refuses as too long is cut here, and flagged.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        timeout: float,
+        deadline: float,
+        dimension: int | None = None,
+        digest: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        """`dimension` and `digest`, where given, are what the model must have."""
+        self.name = f"ollama:{model}"
+        self._model = model
+        self._timeout = timeout
+        self._deadline = deadline
+        self._wanted_dimension = dimension
+        self._wanted_digest = digest
+        self._client = ollama.Client(timeout=timeout, transport=transport)
+
+    @property
+    def _host(self) -> str:
+        return os.environ.get("OLLAMA_HOST") or "127.0.0.1:11434"
+
+    def _call(self, request: Callable[[], T]) -> T:
+        """The answer, with every way the server can fail in our words."""
+        try:
+            return request()
+        except ConnectionError as error:
+            raise EmbedderError(
+                f"Ollama does not answer at {self._host}",
+                remedy="Start it (ollama serve), set OLLAMA_HOST, or choose the bundled embedder",
+            ) from error
+        except httpx.TimeoutException as error:
+            raise EmbedderError(
+                f"Ollama at {self._host} did not answer within {self._timeout:g} s",
+                remedy="Raise timeout in the configuration, or choose a smaller model",
+            ) from error
+        except ollama.ResponseError as error:
+            if error.status_code == 404:
+                raise EmbedderError(
+                    f"Ollama at {self._host} has no model {self._model}",
+                    remedy=f"Fetch it: ollama pull {self._model}",
+                ) from error
+            raise EmbedderError(
+                f"Ollama at {self._host} refused: {error.error} (status {error.status_code})",
+                remedy="See the log of ollama serve",
+            ) from error
+        except httpx.HTTPError as error:
+            raise EmbedderError(
+                f"the connection to Ollama at {self._host} broke off: {error}",
+                remedy="See the log of ollama serve, then run the command again",
+            ) from error
+        except ValueError as error:
+            raise EmbedderError(
+                f"Ollama at {self._host} sent an answer that cannot be read",
+                remedy="Check that it is an Ollama server, and its version",
+            ) from error
+
+    @cached_property
+    def digest(self) -> str:
+        """The model's digest from the server's list; raises EmbedderError where it differs."""
+        models = self._call(self._client.list).models
+        names = (self._model, f"{self._model}:latest")
+        found = next((m.digest for m in models if m.model in names and m.digest), None)
+        if found is None:
+            raise EmbedderError(
+                f"Ollama at {self._host} has no model {self._model}",
+                remedy=f"Fetch it: ollama pull {self._model}",
+            )
+        if self._wanted_digest and not found.startswith(self._wanted_digest):
+            raise EmbedderError(
+                f"{self.name} has digest {found[:12]}, the configuration asks for "
+                f"{self._wanted_digest[:12]}",
+                remedy="Fetch that version of the model, or correct digest in collection.toml",
+            )
+        return found
+
+    @cached_property
+    def dimension(self) -> int:
+        """The length of its vectors, from one short text."""
+        return int(embed_all(self, ["dimension"]).vectors.shape[1])
+
+    @cached_property
+    def _context(self) -> int:
+        info = self._call(lambda: self._client.show(self._model)).modelinfo or {}
+        lengths = [v for name, v in info.items() if name.endswith(".context_length")]
+        return int(lengths[0]) if lengths else _DEFAULT_CONTEXT
+
+    def batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Embedded]]:
+        """Unit vectors in batches of 32, all within the deadline."""
+        until = time.monotonic() + self._deadline
+        for start in range(0, len(texts), _BATCH):
+            if time.monotonic() > until:
+                raise EmbedderError(
+                    f"{self.name} embedded {start} of {len(texts)} texts within the deadline of "
+                    f"{self._deadline:g} s",
+                    remedy="Run the command again (what is done is kept), or raise deadline",
+                )
+            answers = self._embed_batch(list(texts[start : start + _BATCH]))
+            vectors = unit(self._matrix([row for row, _ in answers]), self.name)
+            positions = list(range(start, start + len(answers)))
+            yield positions, Embedded(vectors, tuple(was_cut for _, was_cut in answers))
+
+    def _embed_batch(self, batch: list[str]) -> list[tuple[Sequence[float], bool]]:
+        """Vectors of a batch, one request where no text comes near the model's context."""
+        # A token is about four characters; some servers truncate without a word all the same.
+        if all(len(text) <= 2 * self._context for text in batch):
+            try:
+                return [(row, False) for row in self._request(batch)[0]]
+            except EmbedderError as error:
+                if not _is_too_long(error):
+                    raise
+        return [self._fitted(text) for text in batch]
+
+    def _request(self, batch: list[str]) -> tuple[list[Sequence[float]], int]:
+        answer = self._call(
+            lambda: self._client.embed(model=self._model, input=batch, truncate=False)
+        )
+        if len(answer.embeddings) != len(batch):
+            raise EmbedderError(
+                f"{self.name} returned {len(answer.embeddings)} vectors for {len(batch)} texts",
+                remedy="Update Ollama, or choose another model",
+            )
+        return list(answer.embeddings), answer.prompt_eval_count or 0
+
+    def _fitted(self, text: str) -> tuple[Sequence[float], bool]:
+        """The vector of a text that may be too long, and whether it had to be cut."""
+        try:
+            rows, tokens = self._request([text])
+        except EmbedderError as error:
+            if not _is_too_long(error):
+                raise
+        else:
+            return rows[0], tokens >= self._context
+        words = text.split()
+        for share in _STEPS:
+            try:
+                return self._request([" ".join(words[: max(1, int(len(words) * share))])])[0][
+                    0
+                ], True
+            except EmbedderError as error:
+                if not _is_too_long(error):
+                    raise
+        raise EmbedderError(
+            f"a text of {len(words)} words is too long for {self.name} even when cut to a tenth",
+            remedy="Choose a chunking rule with shorter chunks",
+        )
+
+    def _matrix(
+        self, rows: list[Sequence[float]]
+    ) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+        lengths = {len(row) for row in rows}
+        wanted = self._wanted_dimension
+        if len(lengths) > 1 or (wanted is not None and lengths not in ({wanted}, set())):
+            found = ", ".join(str(length) for length in sorted(lengths))
+            expected = f"the configuration asks for {wanted}" if wanted else "they must be equal"
+            raise EmbedderError(
+                f"{self.name} returned vectors of dimension {found}; {expected}",
+                remedy="Correct dimension in collection.toml, or choose the right model",
+            )
+        return np.asarray(rows, dtype=np.float32).reshape(len(rows), -1)
+
+
+def _is_too_long(error: EmbedderError) -> bool:
+    cause = error.__cause__
+    return (
+        isinstance(cause, ollama.ResponseError)
+        and cause.status_code == 400
+        and "length" in cause.error.lower()
+    )

@@ -1,0 +1,1 @@
+select corpus_ref from corpora where collection = $collection and revision = $revision

@@ -1,0 +1,1 @@
+insert into schema_version values ($version)

@@ -1,0 +1,1 @@
+create table if not exists schema_version (version integer not null)

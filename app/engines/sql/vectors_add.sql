@@ -1,0 +1,1 @@
+insert or replace into vectors (key, vector, cut) values (?, ?, ?)

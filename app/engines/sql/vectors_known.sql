@@ -1,0 +1,1 @@
+select key from vectors where key in (select value from json_each(?))

@@ -1,0 +1,1 @@
+select key, vector, cut from vectors where key in (select value from json_each(?))

@@ -1,0 +1,184 @@
+"""Evaluate: run configurations over all questions, keep the executions, score them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.core.errors import InvalidInput
+from app.core.model import Ranking, ScoringSettings
+from app.core.text import canonical
+from app.engines import executions
+from app.engines.executions import Execution
+from app.engines.store import Store
+from app.flows.loading import Loaded, load, require_questions
+from app.flows.means import MEAN_NAMES, Mean, means
+from app.flows.progress import Progress, marked, silent
+from app.flows.running import Run
+from app.flows.scoring import QuestionScore, Scored, score_rankings
+from app.flows.searching import Fill, fresh_engine, open_searcher
+from app.workspace import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """An execution with its scores under the labels as they are now."""
+
+    execution: Execution
+    label_revision: str
+    scoring: ScoringSettings
+    scored: Scored
+    means: tuple[Mean, ...]
+    reused: bool
+    notices: tuple[str, ...]
+
+
+def evaluate(
+    collection: Collection,
+    configurations: Sequence[str] | None = None,
+    *,
+    cutoffs: Sequence[int] | None = None,
+    split: str | None = None,
+    reuse: bool = False,
+    progress: Progress = silent,
+    engine_for: Fill = fresh_engine,
+) -> list[Evaluation]:
+    """Run configurations (all unless named) over all questions, store and score the executions.
+
+    `reuse` takes an execution with the same fingerprint instead of a new one. `split` keeps only
+    that split's questions in the scores; every question is searched all the same. Ctrl-C keeps
+    what was searched as an execution marked incomplete.
+
+    Raises InvalidInput, NotReady, EmbedderError before the first search, StoreError after it.
+    """
+    scoring = collection.settings.scoring_settings(_cutoffs(cutoffs))
+    names = list(dict.fromkeys(configurations or collection.settings.configurations))
+    for name in names:
+        collection.configuration(name)
+    loaded = load(collection)
+    require_questions(loaded)
+    _require_split(loaded, split)
+    store = Store.at(collection.workspace.store_path)
+    found: list[Evaluation] = []
+    with marked(collection.workspace.running, f"Evaluating {collection.name}") as left_over:
+        searchers = {
+            name: open_searcher(collection, name, loaded.corpus, engine_for) for name in names
+        }
+        for name, searcher in searchers.items():
+            run = Run(loaded, name, searcher, scoring, store, progress)
+            execution, rankings, reused = run.execution(reuse=reuse)
+            evaluation = _scored(loaded, execution, rankings, scoring, split, store, reused)
+            found.append(evaluation)
+            if execution.status == "incomplete" and run.interrupted:
+                break
+    notices = (*left_over, *loaded.labels.notices, *found[0].notices)
+    found[0] = replace(found[0], notices=notices)
+    return found
+
+
+def rescore(
+    loaded: Loaded, execution: Execution, cutoffs: Sequence[int], split: str | None = None
+) -> Evaluation:
+    """Score a stored execution under the labels as they are now; it must be of this corpus.
+
+    Raises InvalidInput where it is not.
+    """
+    if execution.corpus_revision != loaded.corpus.revision:
+        raise InvalidInput(
+            f"the execution {execution.id} was run on another revision of the corpus of "
+            f"{execution.collection}",
+            remedy=f"Run it again: desk evaluate {execution.collection}",
+        )
+    scoring = loaded.collection.settings.scoring_settings(sorted(set(cutoffs)))
+    store = Store.at(loaded.collection.workspace.store_path)
+    rankings, _ = executions.rankings(store, execution)
+    return _evaluation(loaded, execution, rankings, scoring, split, reused=True)
+
+
+def _cutoffs(cutoffs: Sequence[int] | None) -> list[int] | None:
+    if cutoffs is None:
+        return None
+    if not cutoffs or min(cutoffs) < 1:
+        raise InvalidInput("K must be a whole number of at least 1", remedy="For example --k 1,3,5")
+    return sorted(set(cutoffs))
+
+
+def _require_split(loaded: Loaded, split: str | None) -> None:
+    splits = {question.split for question in loaded.questions.values()}
+    if split is not None and split not in splits:
+        raise InvalidInput(
+            f"no question has the split {split}", remedy=f"Splits here: {', '.join(sorted(splits))}"
+        )
+
+
+def _scored(
+    loaded: Loaded,
+    execution: Execution,
+    rankings: list[Ranking],
+    scoring: ScoringSettings,
+    split: str | None,
+    store: Store,
+    reused: bool,
+) -> Evaluation:
+    evaluation = _evaluation(loaded, execution, rankings, scoring, split, reused=reused)
+    whole = evaluation
+    if split is not None:
+        whole = _evaluation(loaded, execution, rankings, scoring, None, reused=reused)
+    rows = [_score_row(question) for question in whole.scored.questions]
+    executions.save_scores(store, execution, loaded.labels, scoring, rows)
+    return evaluation
+
+
+def _evaluation(
+    loaded: Loaded,
+    execution: Execution,
+    rankings: list[Ranking],
+    scoring: ScoringSettings,
+    split: str | None,
+    *,
+    reused: bool,
+) -> Evaluation:
+    hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
+    scored = score_rankings(
+        rankings, loaded.labels, hashes, scoring.cutoffs, execution.threshold, split
+    )
+    complete = execution.status == "complete"
+    return Evaluation(
+        execution=execution,
+        label_revision=loaded.labels.revision,
+        scoring=scoring,
+        scored=scored,
+        means=tuple(means(scored, loaded.labels, scoring.cutoffs, complete=complete)),
+        reused=reused,
+        notices=tuple(_check_notices(execution)),
+    )
+
+
+def _check_notices(execution: Execution) -> list[str]:
+    prefix = execution.provenance.get("checks", {}).get("prefix", {})
+    return [
+        f"{one['question']}: a search for {one['k']} hits returned others than the first "
+        f"{one['k']} of the deeper search."
+        for one in prefix.get("differing", [])
+    ]
+
+
+def _score_row(question: QuestionScore) -> dict[str, Any]:
+    return {
+        "question": question.question,
+        "k": question.k,
+        "outcome": question.outcome,
+        "reason": question.reason,
+        "relevant": question.relevant,
+        "provisional": question.provisional,
+        **{name: question.values.get(name) for name in MEAN_NAMES},
+        "judged": question.judged,
+        "bounds": canonical(
+            {
+                "bounds": {n: list(ends) for n, ends in question.bounds.items()},
+                "known_bounds": {n: list(ends) for n, ends in question.known_bounds.items()},
+                "unjudged_as_0": dict(question.as_zero),
+            }
+        ),
+    }

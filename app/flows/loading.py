@@ -1,0 +1,64 @@
+"""A collection with everything that is read from files, checked before any search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.core.corpus import Corpus
+from app.core.errors import DeskError, InvalidInput, Problem
+from app.core.labels import Labels
+from app.core.questions import Question
+from app.workspace import Collection
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A collection as its files say at one moment."""
+
+    collection: Collection
+    corpus: Corpus
+    questions: dict[str, Question]
+    labels: Labels
+
+
+def load(collection: Collection) -> Loaded:
+    """Read corpus, questions and labels.
+
+    Raises InvalidInput with the problems of all of them, so that one run shows what to mend.
+    """
+    problems: list[Problem] = []
+    corpus: Corpus | None = None
+    questions: dict[str, Question] | None = None
+    try:
+        corpus = collection.corpus()
+    except DeskError as error:
+        problems += error.problems
+    try:
+        questions = collection.questions()
+    except DeskError as error:
+        problems += error.problems
+    if corpus is None or questions is None:
+        # Labels can still be read line by line, though not held against the corpus.
+        for ledger in (collection.ledger, collection.retirements):
+            try:
+                ledger.read()
+            except DeskError as error:
+                problems += error.problems
+        raise InvalidInput.of(problems)
+    return Loaded(collection, corpus, questions, collection.labels(corpus, questions))
+
+
+def require_questions(loaded: Loaded) -> None:
+    """Raise InvalidInput where there is nothing to ask, or nothing that may be found."""
+    if not loaded.questions:
+        raise InvalidInput(
+            "there are no questions",
+            place=f"{loaded.collection.labels_place}/questions.jsonl",
+            remedy='Add one a line: {"format":1,"id":"q1","category":"general","text":"..."}',
+        )
+    if not loaded.corpus.eligible:
+        raise InvalidInput(
+            f"none of the {len(loaded.corpus.chunks)} chunks passes the filter",
+            place=f"data/{loaded.collection.name}/collection.toml",
+            remedy="Correct [eligible], or the fields in the source texts",
+        )

@@ -1,0 +1,102 @@
+"""Where an execution comes from: everything that could have made it differ."""
+
+from __future__ import annotations
+
+import getpass
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from app import __version__
+from app.core.model import ScoringSettings
+from app.core.text import digest
+from app.flows.searching import Searcher
+
+#: Version of how rankings are made; part of the fingerprint, so that an execution of an older
+#: program is not taken for one of this program.
+RANKING_VERSION = 1
+
+
+def git_state(folder: Path) -> dict[str, Any] | None:
+    """Head commit and whether there are uncommitted changes; None without git or a repository."""
+
+    def git(*words: str) -> str:
+        result = subprocess.run(
+            ["git", "-C", str(folder), *words],
+            capture_output=True, text=True, timeout=5, check=True,
+        )  # fmt: skip
+        return result.stdout.strip()
+
+    try:
+        return {"head": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def user() -> str:
+    """The account that ran the program, or `unknown`."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"
+
+
+def embedder_of(searcher: Searcher) -> dict[str, Any] | None:
+    """Name, digest and dimension of the embedder, with its templates; None for sparse search."""
+    if searcher.embedder is None:
+        return None
+    question, document = searcher.configuration.templates
+    return {
+        "name": searcher.embedder.name,
+        "digest": searcher.embedder.digest,
+        "dimension": searcher.embedder.dimension,
+        "question_template": question,
+        "document_template": document,
+    }
+
+
+def provenance(
+    searcher: Searcher,
+    folder: Path,
+    depth: int,
+    label_revision: str,
+    scoring: ScoringSettings,
+    checks: dict[str, Any],
+) -> dict[str, Any]:
+    """What is stored with an execution beside its corpus revision and times."""
+    return {
+        "configuration": searcher.configuration.model_dump(),
+        "filters": searcher.filters,
+        "depth": depth,
+        "embedder": embedder_of(searcher),
+        "engine": searcher.engine.description,
+        "label_revision": label_revision,
+        "scoring": scoring.as_json(),
+        "checks": checks,
+        "program": __version__,
+        "python": platform.python_version(),
+        "git": git_state(folder),
+        "user": user(),
+    }
+
+
+def fingerprint(
+    searcher: Searcher, collection: str, name: str, depth: int, texts: dict[str, str]
+) -> str:
+    """What decides a ranking: two executions with one fingerprint have the same rankings."""
+    ignored = {"timeout", "deadline"}
+    return digest(
+        {
+            "version": RANKING_VERSION,
+            "collection": collection,
+            "name": name,
+            "configuration": searcher.configuration.model_dump(exclude=ignored),
+            "filters": searcher.filters,
+            "depth": depth,
+            "corpus": searcher.corpus.revision,
+            "embedder": embedder_of(searcher),
+            "engine": searcher.engine.description,
+            "questions": texts,
+        }
+    )

@@ -1,0 +1,179 @@
+"""A collection made searchable: manifest checked, engine filled from the vector cache."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.core.corpus import Corpus
+from app.core.errors import EmbedderError, EngineError, NotReady
+from app.core.model import Hit, Ranking
+from app.engines.embedding import Embedder, Vectors, embed_all, render
+from app.engines.retrieval import QdrantEngine, Search
+from app.engines.vectors import VectorCache, vector_key
+from app.flows.indexing import Manifest, make_embedder, manifest_path, rendered
+from app.settings import Configuration
+from app.workspace import Collection
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """Searches of one configuration over one corpus revision; holds no state between them."""
+
+    configuration: Configuration
+    corpus: Corpus
+    filters: dict[str, list[str | int | bool]]
+    embedder: Embedder | None
+    engine: QdrantEngine
+
+    def search(self, depth: int, *, exact: bool | None = None) -> Search:
+        """What the engine is asked for `depth` ranks."""
+        configuration = self.configuration
+        return Search(
+            mode=configuration.mode,
+            depth=depth,
+            filters=self.filters,
+            rrf_k=configuration.rrf_k,
+            candidates=configuration.candidates,
+            exact=configuration.exact if exact is None else exact,
+        )
+
+    def vector(self, text: str) -> Vectors | None:
+        """The question's vector; None for sparse search."""
+        if self.embedder is None:
+            return None
+        template = self.configuration.templates[0]
+        vector: Vectors = embed_all(self.embedder, [render(template, {"question": text})]).vectors[
+            0
+        ]
+        return vector
+
+    def rank(self, question: str, text: str, depth: int) -> Ranking:
+        """The uncut ranking of a question, or why there is none. Never raises for one question."""
+        began = time.perf_counter()
+        embedded = began
+        try:
+            vector = self.vector(text)
+            embedded = time.perf_counter()
+            hits = self.engine.search(self.search(depth), text, vector)
+            failure = self._fault(hits)
+        except (EngineError, EmbedderError) as error:
+            hits, failure = [], str(error)
+        ended = time.perf_counter()
+        return Ranking(
+            question,
+            tuple(hits) if failure is None else (),
+            failure,
+            round((embedded - began) * 1000, 3),
+            round((ended - embedded) * 1000, 3),
+        )
+
+    def _fault(self, hits: list[Hit]) -> str | None:
+        """Why a ranking cannot be scored: each hit is checked again, whatever the engine says."""
+        seen = set()
+        for hit in hits:
+            if hit.key in seen:
+                return f"duplicate keys: {hit.key.short()} was returned twice"
+            seen.add(hit.key)
+            if hit.key not in self.corpus.eligible:
+                return (
+                    f"eligibility violation: {hit.key.short()} was returned at rank {hit.rank} but "
+                    "does not pass the filter"
+                )
+        return None
+
+
+def read_manifest(collection: Collection, name: str) -> Manifest | None:
+    """What was indexed for a configuration, or None."""
+    path = manifest_path(collection, collection.configuration(name))
+    try:
+        return Manifest(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        raise NotReady(
+            f"the manifest cannot be read: {error}",
+            place=f"data/{collection.name}/vectors/{path.name}",
+            remedy=f"Make it again: desk index {collection.name}",
+        ) from error
+
+
+def misfit(collection: Collection, name: str, corpus: Corpus, digest: str | None) -> str | None:
+    """Why what was indexed does not fit what there is now, or None. `digest` is the embedder's."""
+    manifest = read_manifest(collection, name)
+    if manifest is None:
+        return f"the collection {collection.name} is not indexed for the configuration {name}"
+    if manifest.corpus_revision != corpus.revision:
+        return (
+            f"the corpus of {collection.name} has changed since it was indexed "
+            f"({manifest.corpus_revision[:12]} then, {corpus.revision[:12]} now)"
+        )
+    if manifest.digest != digest:
+        return (
+            f"the embedder {manifest.embedder} has changed since {collection.name} was indexed "
+            f"({str(manifest.digest)[:24]} then, {str(digest)[:24]} now)"
+        )
+    return None
+
+
+Fill = Callable[[str, Callable[[], QdrantEngine]], QdrantEngine]
+
+
+def fresh_engine(identity: str, make: Callable[[], QdrantEngine]) -> QdrantEngine:
+    """Fill an engine for this use alone; a dashboard keeps it by its identity instead."""
+    return make()
+
+
+def open_searcher(
+    collection: Collection, name: str, corpus: Corpus, engine_for: Fill = fresh_engine
+) -> Searcher:
+    """Make a configuration searchable; embeds no chunk.
+
+    Raises NotReady where what was indexed does not fit the corpus or the embedder, EmbedderError
+    where the embedder that was asked for is not to be had.
+    """
+    configuration = collection.configuration(name)
+    embedder = make_embedder(configuration)
+    remedy = f"Index it: desk index {collection.name}"
+    digest = embedder.digest if embedder else None
+    if reason := misfit(collection, name, corpus, digest):
+        raise NotReady(reason, remedy=remedy)
+
+    def fill() -> QdrantEngine:
+        chunks = list(corpus.chunks.values())
+        vectors, dimension = None, None
+        if embedder is not None:
+            dimension = embedder.dimension
+            keys = [vector_key(text) for text in rendered(chunks, configuration.templates[1])]
+            cache = VectorCache.of(collection.vectors, embedder.digest)
+            loaded = cache.load(keys, dimension)
+            if loaded is None:
+                raise NotReady(f"vectors of {collection.name} are missing", remedy=remedy)
+            vectors = loaded[0]
+        engine = QdrantEngine()
+        engine.fill(chunks, vectors, dimension)
+        _verify(engine, corpus, collection)
+        return engine
+
+    identity = f"{collection.name} {corpus.revision} {digest} {configuration.templates[1]}"
+    return Searcher(
+        configuration=configuration,
+        corpus=corpus,
+        filters=collection.settings.filters,
+        embedder=embedder,
+        engine=engine_for(identity, fill),
+    )
+
+
+def _verify(engine: QdrantEngine, corpus: Corpus, collection: Collection) -> None:
+    """The engine must hold what the source says, and its filter must let the same chunks pass."""
+    found = engine.count(), engine.count(collection.settings.filters)
+    wanted = len(corpus.chunks), len(corpus.eligible)
+    if found != wanted:
+        raise EngineError(
+            f"Qdrant holds {found[0]} points, {found[1]} of them eligible; the corpus of "
+            f"{collection.name} has {wanted[0]} and {wanted[1]}",
+            remedy=f"Index it again: desk index {collection.name}",
+        )

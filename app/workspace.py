@@ -1,0 +1,232 @@
+"""Where a workspace's files are, and its collections with their settings, read once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from app.core.corpus import Corpus, SourceSpec, read_corpus
+from app.core.errors import InvalidInput, Problem
+from app.core.judgments import Judgment, Retirement
+from app.core.labels import Labels, resolve
+from app.core.ledger import Ledger
+from app.core.questions import Question, parse_record, read_questions
+from app.core.snapshot import read_complete_hashes
+from app.core.text import shown
+from app.core.validation import problems_in
+from app.settings import (
+    Chunking,
+    CollectionSettings,
+    Configuration,
+    LabelSettings,
+    Scoring,
+    Source,
+)
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_KNOWN_KEYS = sorted(
+    {
+        key
+        for model in (
+            CollectionSettings,
+            Source,
+            Chunking,
+            LabelSettings,
+            Scoring,
+            Configuration,
+        )
+        for key in model.model_fields
+    }
+)
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A folder with `data/` and `labels/`."""
+
+    root: Path
+
+    @classmethod
+    def at(cls, root: Path) -> Workspace:
+        """The workspace in a folder; raises InvalidInput where there is none."""
+        if not (root / "data").is_dir():
+            raise InvalidInput(
+                "there is no workspace here (no folder data)",
+                place=str(root),
+                remedy="Go to one, name one with --workspace, or make one: desk init DIR",
+            )
+        return cls(root.resolve())
+
+    @property
+    def data(self) -> Path:
+        """The folder of collections."""
+        return self.root / "data"
+
+    @property
+    def store_path(self) -> Path:
+        """The DuckDB file with the executions."""
+        return self.data / "desk.duckdb"
+
+    @property
+    def running(self) -> Path:
+        """Marks of work under way, to tell the next start what was cut short."""
+        return self.data / ".running"
+
+    @property
+    def log(self) -> Path:
+        """Where tracebacks go."""
+        return self.data / "desk.log"
+
+    def names(self) -> list[str]:
+        """Names of the collections, sorted."""
+        return sorted(path.parent.name for path in self.data.glob("*/collection.toml"))
+
+    def collection(self, name: str) -> Collection:
+        """One collection; raises InvalidInput where it is unknown or its settings are refused."""
+        names = self.names()
+        if name not in names:
+            known = ", ".join(names) or "none yet"
+            raise InvalidInput(
+                f"there is no collection {shown(name)}",
+                remedy=f"Collections here: {known}. A collection is a folder data/<name> with a "
+                "collection.toml",
+            )
+        if not _NAME.fullmatch(name):
+            raise InvalidInput(
+                f"the collection name {shown(name)} may have a-z, 0-9, '.', '_' and '-' only",
+                remedy="Rename the folder",
+            )
+        place = f"data/{name}/collection.toml"
+        return Collection(self, name, read_settings(self.data / name / "collection.toml", place))
+
+
+def read_settings(path: Path, place: str) -> CollectionSettings:
+    """Validated settings; raises InvalidInput with file, key and remedy of every problem."""
+    try:
+        value = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return CollectionSettings.model_validate(value)
+    except OSError as error:
+        raise InvalidInput(f"the file cannot be read: {error.strerror}", place=place) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput("the file is not UTF-8", place=place, remedy="Save it so") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"not TOML: {error}", place=place, remedy="Correct it") from error
+    except ValidationError as error:
+        raise InvalidInput.of(problems_in(error, place, _KNOWN_KEYS)) from error
+
+
+def _parse_judgment(
+    value: dict[str, object], place: str, problems: list[Problem]
+) -> Judgment | None:
+    return parse_record(Judgment, value, place, problems)
+
+
+def _parse_retirement(
+    value: dict[str, object], place: str, problems: list[Problem]
+) -> Retirement | None:
+    return parse_record(Retirement, value, place, problems)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """One corpus with its questions, labels and retrieval configurations.
+
+    Ledgers are kept, so that a long-lived process reads only what was added.
+    """
+
+    workspace: Workspace
+    name: str
+    settings: CollectionSettings
+
+    @property
+    def folder(self) -> Path:
+        """`data/<name>`."""
+        return self.workspace.data / self.name
+
+    @property
+    def labels_folder(self) -> Path:
+        """`labels/<name>`."""
+        return self.workspace.root / "labels" / self.name
+
+    @property
+    def labels_place(self) -> str:
+        """The labels folder as messages show it."""
+        return f"labels/{self.name}"
+
+    @property
+    def vectors(self) -> Path:
+        """The vector cache and the manifests of what is indexed."""
+        return self.folder / "vectors"
+
+    @cached_property
+    def ledger(self) -> Ledger[Judgment]:
+        """The judgments, one file per reviewer."""
+        place = f"{self.labels_place}/judgments"
+        return Ledger(self.labels_folder / "judgments", place, _parse_judgment)
+
+    @cached_property
+    def retirements(self) -> Ledger[Retirement]:
+        """Other events, one file per author."""
+        return Ledger(
+            self.labels_folder / "events", f"{self.labels_place}/events", _parse_retirement
+        )
+
+    def configuration(self, name: str) -> Configuration:
+        """A named configuration; raises InvalidInput where it is unknown."""
+        known = self.settings.configurations
+        if name not in known:
+            raise InvalidInput(
+                f"the collection {self.name} has no configuration {shown(name)}",
+                place=f"data/{self.name}/collection.toml",
+                remedy=f"Configurations there: {', '.join(known)}",
+            )
+        return known[name]
+
+    def source(self) -> SourceSpec:
+        """Where the source texts are and how they are cut."""
+        source = self.settings.source
+        return SourceSpec(
+            kind=source.kind,
+            path=Path(os.path.normpath(self.folder / source.path)),
+            place=os.path.normpath(f"data/{self.name}/{source.path}"),
+            rule=self.settings.chunking.rule,
+            fields={str(role): name for role, name in source.fields.items()},
+            eligible=self.settings.filters,
+        )
+
+    def corpus(self) -> Corpus:
+        """Read and cut the source texts now; raises InvalidInput."""
+        return read_corpus(self.source())
+
+    def questions(self) -> dict[str, Question]:
+        """Every question by id; raises InvalidInput."""
+        path = self.labels_folder / "questions.jsonl"
+        return read_questions(path, f"{self.labels_place}/questions.jsonl")
+
+    def guidelines_version(self) -> str | None:
+        """Content hash of `guidelines.md`, or None without guidelines."""
+        path = self.labels_folder / "guidelines.md"
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+    def labels(self, corpus: Corpus, questions: dict[str, Question]) -> Labels:
+        """The labels as they are now; raises InvalidInput with every label that is refused."""
+        judgments = self.ledger.read()
+        retirements = self.retirements.read()
+        scoring = self.settings.scoring_settings()
+        labels = resolve(
+            judgments.events,
+            retirements.events,
+            questions,
+            corpus,
+            scoring,
+            read_complete_hashes(self.labels_folder, scoring, corpus),
+            self.guidelines_version() if self.settings.labels.guidelines_matter else None,
+        )
+        return labels.noticing((*judgments.notices, *retirements.notices))
