@@ -4,7 +4,7 @@ import json
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.chunking import AS_IS, SECTION_PARAGRAPHS
@@ -106,9 +106,7 @@ def test_markdown_that_is_refused(tmp_path, text, sentence):
 @pytest.mark.parametrize("value", ["2024-13-45", ".inf", ".nan", "\x00"])
 def test_front_matter_values_that_no_field_can_hold_are_refused(tmp_path, value):
     text = f"---\nlevel: {value}\n---\nx"
-    message = refusal(
-        lambda: markdown(tmp_path, {"a.md": text}, {"level": [1]}).revision,
-    )
+    message = refusal(lambda: markdown(tmp_path, {"a.md": text}, {"level": [1]}).revision)
     assert message.startswith("data/demo/corpus/a.md") and "\n" not in message
 
 
@@ -221,9 +219,6 @@ def test_a_folder_in_the_place_of_the_file(tmp_path):
     assert refusal(read_corpus, spec).startswith("data/demo/chunks.jsonl: ")
 
 
-# --- eligibility ------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("fields", "filters", "expected"),
     [
@@ -257,11 +252,10 @@ def test_twins_are_eligible_chunks_with_one_text(tmp_path):
     assert [[k.chunk for k in keys] for keys in corpus.by_hash.values()] == [["0", "1"]]
 
 
-# --- revision ---------------------------------------------------------------
-
 LINES = [line(), line(id="c2", body="other é", ok=False), line(id="c3", body="a\nb", ok=True)]
 
 
+@settings(deadline=None)
 @given(st.permutations(LINES))
 def test_revision_does_not_depend_on_order(tmp_path_factory, lines):
     folder = tmp_path_factory.mktemp("r")

@@ -4,6 +4,7 @@ Grades in these qrels are 0 and 1 wherever nDCG is compared, so that the gain 2^
 grade itself, which is what trec_eval takes.
 """
 
+import itertools
 import re
 from collections import defaultdict
 from functools import cache
@@ -42,7 +43,7 @@ def rows(name):
 def rankings(name):
     """Documents by question, score descending, then document descending."""
     found = defaultdict(list)
-    for question, _, document, _, value, _ in rows(name):
+    for question, _, document, _, value, *_ in rows(name):
         found[question].append((float(value), document))
     return {
         q: [document for _, document in sorted(hits, reverse=True)] for q, hits in found.items()
@@ -116,7 +117,7 @@ def test_order_is_by_score_then_by_document_both_descending():
     value = {(q, d): float(s) for q, _, d, _, s, _ in rows("results.test")}
     tied = 0
     for question, documents in hits.items():
-        for one, after in zip(documents, documents[1:], strict=False):
+        for one, after in itertools.pairwise(documents):
             first, second = value[question, one], value[question, after]
             assert first > second or (first == second and one > after)
             tied += first == second

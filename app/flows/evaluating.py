@@ -92,8 +92,19 @@ def rescore(
         )
     scoring = loaded.collection.settings.scoring_settings(sorted(set(cutoffs)))
     store = Store.at(loaded.collection.workspace.store_path)
-    rankings, _ = executions.rankings(store, execution)
-    return _evaluation(loaded, execution, rankings, scoring, split, reused=True)
+    rankings, texts = executions.rankings(store, execution)
+    reworded = {
+        name
+        for name, text in texts.items()
+        if name in loaded.questions and loaded.questions[name].text != text
+    }
+    asked = [ranking for ranking in rankings if ranking.question not in reworded]
+    evaluation = _evaluation(loaded, execution, asked, scoring, split, reused=True)
+    notices = tuple(
+        f"{name} was worded otherwise when {execution.id} was run and is left out."
+        for name in sorted(reworded)
+    )
+    return replace(evaluation, notices=(*notices, *evaluation.notices))
 
 
 def _cutoffs(cutoffs: Sequence[int] | None) -> list[int] | None:

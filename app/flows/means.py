@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -57,15 +58,16 @@ def means(
 
 
 def _average(values: Sequence[float | None]) -> float | None:
-    """The mean, None over no value or where one is missing."""
+    """The mean, None over no value or where one is missing; the order of values is irrelevant."""
     known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known and len(known) == len(values) else None
+    return math.fsum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
     if not pairs:
         return None
-    return float(np.mean([p[0] for p in pairs])), float(np.mean([p[1] for p in pairs]))
+    lower, upper = zip(*pairs, strict=True)
+    return math.fsum(lower) / len(pairs), math.fsum(upper) / len(pairs)
 
 
 def _mean(

@@ -88,13 +88,14 @@ def score_rankings(
     """Score every question at every K; `split` keeps only the questions of one split.
 
     `text_hashes` are those of the eligible chunks of the execution's corpus. `threshold` cuts
-    hits with a lower score. Rankings of questions that are no longer there are left out.
+    hits with a lower score. Outcomes come in the order of the questions' file; rankings of
+    questions that are no longer there are left out.
     """
+    by_question = {ranking.question: ranking for ranking in rankings}
     kept = [
-        r
-        for r in rankings
-        if r.question in labels.questions
-        and (split is None or labels.questions[r.question].split == split)
+        by_question[question.id]
+        for question in labels.questions.values()
+        if question.id in by_question and split in (None, question.split)
     ]
     rows = [_Row(r, _graded(r, labels, text_hashes, threshold), *_applies(r, labels)) for r in kept]
     scored = [row for row in rows if row.outcome == "scored"]

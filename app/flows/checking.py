@@ -1,0 +1,136 @@
+"""Check a collection: what would be refused, and what makes its scores doubtful."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.errors import DeskError, EmbedderError, NotReady, Problem
+from app.flows.indexing import make_embedder
+from app.flows.loading import Loaded, load, require_questions
+from app.flows.searching import misfit, read_manifest
+from app.workspace import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """`errors` are refused by evaluate; `findings` let it run, but a check fails on them."""
+
+    collection: str
+    errors: tuple[Problem, ...]
+    findings: tuple[Problem, ...]
+    notices: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+    @property
+    def exit_code(self) -> int:
+        """0 fine, 1 a check failed, 2 invalid input."""
+        return 2 if self.errors else 1 if self.findings else 0
+
+
+def check(collection: Collection) -> CheckReport:
+    """Check settings, corpus, questions, labels and index; changes nothing."""
+    name = collection.name
+    try:
+        loaded = load(collection)
+        require_questions(loaded)
+    except DeskError as error:
+        return CheckReport(name, error.problems, (), (), {})
+    labels = loaded.labels
+    findings = [*labels.conflicts, *_label_findings(loaded), *_index_findings(loaded)]
+    states = Counter(label.state for label in labels.pairs.values())
+    kinds = Counter(labels.kinds.values())
+    facts = {
+        "corpus_revision": loaded.corpus.revision,
+        "label_revision": labels.revision,
+        "documents": loaded.corpus.documents,
+        "chunks": len(loaded.corpus.chunks),
+        "eligible": len(loaded.corpus.eligible),
+        "questions": dict(sorted(kinds.items())),
+        "judgments": labels.judgments,
+        "pairs": dict(sorted(states.items())),
+        "relevant": sum(len(labels.relevant(question)) for question in loaded.questions),
+    }
+    return CheckReport(name, (), tuple(findings), labels.notices, facts)
+
+
+def _label_findings(loaded: Loaded) -> list[Problem]:
+    """Pairs that are not settled, a line per kind with the first one named."""
+    words = {
+        "stale": ("are stale: the text or the question has changed", "Judge them again"),
+        "disputed": ("are disputed: reviewers disagree", "Adjudicate them"),
+        "cannot-judge": ("could be judged by nobody", "Adjudicate or retire them"),
+    }
+    found: list[Problem] = []
+    for state, (message, remedy) in words.items():
+        pairs = [pair for pair, label in loaded.labels.pairs.items() if label.state == state]
+        if pairs:
+            question, key = pairs[0]
+            one = f"{question} with {key.short()} for one"
+            found.append(Problem(f"{len(pairs)} pairs {message}, {one}", remedy=remedy))
+    return found
+
+
+def _index_findings(loaded: Loaded) -> list[Problem]:
+    """Configurations whose index does not fit, and chunks that the embedder cut."""
+    collection = loaded.collection
+    found: dict[str, Problem] = {}
+    for name, configuration in collection.settings.configurations.items():
+        try:
+            embedder = make_embedder(configuration)
+            digest = embedder.digest if embedder else None
+            reason = misfit(collection, name, loaded.corpus, digest)
+            manifest = read_manifest(collection, name)
+        except (EmbedderError, NotReady) as error:
+            for problem in error.problems:
+                found[str(problem)] = problem
+            continue
+        if reason:
+            found[reason] = Problem(reason, remedy=f"Index it: desk index {collection.name}")
+        elif manifest and manifest.cut:
+            document, _, chunk = manifest.cut[0]
+            message = (
+                f"{len(manifest.cut)} chunks are longer than {manifest.embedder} reads and were "
+                f"cut, {document} {chunk} for one"
+            )
+            found[message] = Problem(message, remedy="Choose a rule with shorter chunks")
+    return list(found.values())
+
+
+def as_json(report: CheckReport) -> dict[str, Any]:
+    """The answer of `desk check --json`."""
+    problems = [("error", p) for p in report.errors] + [("finding", p) for p in report.findings]
+    return {
+        "format": 1,
+        "collection": report.collection,
+        "ok": report.exit_code == 0,
+        **report.facts,
+        "problems": [
+            {"severity": severity, "place": p.place, "message": p.message, "remedy": p.remedy}
+            for severity, p in problems
+        ],
+        "notices": list(report.notices),
+    }
+
+
+def as_text(report: CheckReport) -> str:
+    """The answer of `desk check`."""
+    lines = [f"{report.collection}:"]
+    if facts := report.facts:
+        counted = ", ".join(f"{count} {kind}" for kind, count in facts["questions"].items())
+        states = ", ".join(f"{count} {state}" for state, count in facts["pairs"].items())
+        lines += [
+            f"  corpus     {facts['documents']} documents, {facts['chunks']} chunks, "
+            f"{facts['eligible']} eligible",
+            f"  revision   {facts['corpus_revision']}",
+            f"  questions  {counted}",
+            f"  labels     {facts['judgments']} judgments in force; pairs: {states or 'none'}; "
+            f"{facts['relevant']} relevant",
+        ]
+    lines += [f"  error: {problem}" for problem in report.errors]
+    lines += [f"  finding: {problem}" for problem in report.findings]
+    lines += [f"  note: {notice}" for notice in report.notices]
+    verdicts = {0: "  Fine.", 1: "  Usable, with findings.", 2: "  Refused."}
+    return "\n".join([*lines, verdicts[report.exit_code]])

@@ -1,0 +1,195 @@
+"""Compare two executions over the questions both have, under one set of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Any
+
+from app.core.errors import InvalidInput
+from app.core.text import shown
+from app.engines import executions
+from app.engines.executions import Execution
+from app.engines.store import Store
+from app.flows.evaluating import Evaluation, rescore
+from app.flows.loading import Loaded, load
+from app.flows.means import MEAN_NAMES
+from app.flows.scoring import QuestionScore
+from app.workspace import Workspace
+
+#: Deltas no larger than this are ties.
+TIE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question at one K in both executions; `deltas` is None where a side has no number."""
+
+    question: str
+    category: str
+    k: int
+    baseline: QuestionScore
+    candidate: QuestionScore
+    deltas: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The mean of paired differences of one metric, candidate - baseline, over `n` questions.
+
+    `undecided` questions are scored on both sides but provisional on one: the means are None then.
+    """
+
+    k: int
+    category: str | None
+    metric: str
+    n: int
+    baseline: float | None
+    candidate: float | None
+    delta: float | None
+    wins: int
+    losses: int
+    ties: int
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed between two executions. `differs` lists what was set differently."""
+
+    baseline: Evaluation
+    candidate: Evaluation
+    differs: tuple[tuple[str, Any, Any], ...]
+    only_baseline: tuple[str, ...]
+    only_candidate: tuple[str, ...]
+    deltas: tuple[Delta, ...]
+    cases: tuple[Case, ...]
+
+    def delta(self, k: int, metric: str, category: str | None = None) -> Delta:
+        """The delta of one metric; `metric` as means name it."""
+        return next(d for d in self.deltas if (d.k, d.metric, d.category) == (k, metric, category))
+
+
+def find_execution(store: Store, name: str) -> Execution:
+    """The execution an id, the beginning of one, or a configuration's name (its newest) means.
+
+    Raises InvalidInput where there is none or more than one.
+    """
+    found = executions.find_prefix(store, name) if name else []
+    exact = [e for e in found if name == e.id] or [e for e in found if name == e.configuration]
+    if exact:
+        return exact[0]
+    if len(found) == 1:
+        return found[0]
+    reason = "there is no execution" if not found else f"{len(found)} executions begin with"
+    raise InvalidInput(f"{reason} {shown(name)}", remedy="See them: desk executions")
+
+
+def compare(workspace: Workspace, baseline: str, candidate: str) -> Comparison:
+    """Compare two executions, named as `find_execution` takes them.
+
+    Raises InvalidInput where they cannot be compared: another collection, another corpus
+    revision, or an incomplete execution.
+    """
+    store = Store.at(workspace.store_path)
+    first, second = find_execution(store, baseline), find_execution(store, candidate)
+    if first.collection != second.collection:
+        raise InvalidInput(
+            f"{first.id} is of {first.collection}, {second.id} of {second.collection}",
+            remedy="Compare executions of one collection",
+        )
+    return compare_executions(load(workspace.collection(first.collection)), first, second)
+
+
+def compare_executions(
+    loaded: Loaded, first: Execution, second: Execution, cutoffs: Sequence[int] | None = None
+) -> Comparison:
+    """Compare two executions of one collection, rescored under the labels as they are now."""
+    for execution in (first, second):
+        if execution.status == "incomplete":
+            raise InvalidInput(
+                f"the execution {execution.id} is incomplete: a question failed or it was stopped",
+                remedy=f"Run it again: desk evaluate {execution.collection} --configuration "
+                f"{execution.configuration}",
+            )
+    if first.corpus_revision != second.corpus_revision:
+        raise InvalidInput(
+            f"{first.id} and {second.id} were run on different revisions of the corpus "
+            f"({first.corpus_revision[:12]}, {second.corpus_revision[:12]})",
+            remedy=f"Run both again: desk evaluate {first.collection}",
+        )
+    asked = cutoffs or loaded.collection.settings.scoring.cutoffs
+    before, after = rescore(loaded, first, asked), rescore(loaded, second, asked)
+    left = {(q.question, q.k): q for q in before.scored.questions}
+    right = {(q.question, q.k): q for q in after.scored.questions}
+    cases = [_case(left[at], right[at]) for at in left if at in right]
+    return Comparison(
+        baseline=before,
+        candidate=after,
+        differs=tuple(_differences(first, second)),
+        only_baseline=tuple(dict.fromkeys(q for q, k in left if (q, k) not in right)),
+        only_candidate=tuple(dict.fromkeys(q for q, k in right if (q, k) not in left)),
+        deltas=tuple(_deltas(cases)),
+        cases=tuple(cases),
+    )
+
+
+def _case(before: QuestionScore, after: QuestionScore) -> Case:
+    deltas: dict[str, float | None] = {}
+    for metric, name in MEAN_NAMES.items():
+        a, b = before.values.get(metric), after.values.get(metric)
+        deltas[name] = None if a is None or b is None else b - a
+    return Case(before.question, before.category, before.k, before, after, deltas)
+
+
+def _deltas(cases: Sequence[Case]) -> list[Delta]:
+    categories = dict.fromkeys(case.category for case in cases)
+    cutoffs = dict.fromkeys(case.k for case in cases)
+    return [
+        _delta([c for c in cases if c.k == k and category in (None, c.category)], k, category, name)
+        for k in cutoffs
+        for category in (None, *categories)
+        for name in MEAN_NAMES.values()
+    ]
+
+
+def _delta(cases: Sequence[Case], k: int, category: str | None, name: str) -> Delta:
+    metric = {mean: metric for metric, mean in MEAN_NAMES.items()}[name]
+    both = [c for c in cases if c.baseline.outcome == c.candidate.outcome == "scored"]
+    known = [delta for case in both if (delta := case.deltas[name]) is not None]
+    decided = len(known) == len(both) > 0
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        return fsum(value or 0.0 for value in values) / len(values) if decided else None
+
+    return Delta(
+        k=k,
+        category=category,
+        metric=name,
+        n=len(both),
+        baseline=mean([c.baseline.values[metric] for c in both]),
+        candidate=mean([c.candidate.values[metric] for c in both]),
+        delta=mean(known),
+        wins=sum(delta > TIE for delta in known),
+        losses=sum(delta < -TIE for delta in known),
+        ties=sum(abs(delta) <= TIE for delta in known),
+        undecided=len(both) - len(known),
+    )
+
+
+def _differences(first: Execution, second: Execution) -> list[tuple[str, Any, Any]]:
+    """What was set differently, field by field."""
+    found: list[tuple[str, Any, Any]] = []
+    if first.configuration != second.configuration:
+        found.append(("configuration name", first.configuration, second.configuration))
+    for part in ("configuration", "filters", "embedder", "engine"):
+        before, after = first.provenance.get(part) or {}, second.provenance.get(part) or {}
+        for name in dict.fromkeys((*before, *after)):
+            if before.get(name) != after.get(name):
+                found.append((f"{part}.{name}", before.get(name), after.get(name)))
+    for part in ("depth", "program"):
+        before, after = first.provenance.get(part), second.provenance.get(part)
+        if before != after:
+            found.append((part, before, after))
+    return found

@@ -1,0 +1,30 @@
+"""The log file: tracebacks go there, never to a user."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from app.core.judgments import now
+
+_MOST_BYTES = 5_000_000
+
+
+def record(error: BaseException, root: Path) -> str:
+    """Append the traceback of an error to the workspace's log; returns where it stands.
+
+    A log above 5 MB is set aside as `desk.log.1`.
+    """
+    folder = root / "data"
+    if not folder.is_dir():
+        return "no log: there is no workspace here"
+    path = folder / "desk.log"
+    lines = "".join(traceback.format_exception(error))
+    try:
+        if path.exists() and path.stat().st_size > _MOST_BYTES:
+            path.replace(path.with_name("desk.log.1"))
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{now()}\n{lines}\n")
+    except OSError as failed:
+        return f"no log: {failed.strerror}"
+    return "data/desk.log"
