@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -138,6 +139,8 @@ def _fault_in_chunk(chunk: Chunk) -> str | None:
         for value in values:
             if isinstance(value, str) and (fault := fault_in_text(value)):
                 return f"the field {name} {fault}"
+            if isinstance(value, float) and not math.isfinite(value):
+                return f"the field {name} is {value}, which is no number to compare"
     if len(chunk.text) > MAX_CHUNK_CHARACTERS:
         return f"the text has {len(chunk.text):,} characters, over {MAX_CHUNK_CHARACTERS:,}"
     return None
@@ -150,7 +153,7 @@ def _field(value: Any) -> FieldValue | None:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list):
-        return [v if isinstance(v, str) else str(v) for v in value]
+        return [v if isinstance(v, bool | int | float | str) else str(v) for v in value]
     return None
 
 
@@ -175,7 +178,8 @@ def _markdown(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
             problems.append(Problem(f"the file cannot be read: {error.strerror}", place))
             continue
         front, body = _front_matter(raw.replace("\r\n", "\n").replace("\r", "\n"), place, problems)
-        document = str(front["id"]) if "id" in front else relative.removesuffix(".md")
+        named = front.get("id", relative.removesuffix(".md"))
+        document = "" if named is None else str(named)
         if document in seen:
             message = f"the document id {shown(document)} was already used by {seen[document]}"
             problems.append(Problem(message, place, "Give one of the two another id"))
@@ -202,10 +206,11 @@ def _front_matter(raw: str, place: str, problems: list[Problem]) -> tuple[Mappin
         return {}, raw
     try:
         front = yaml.safe_load(found.group(1) or "") or {}
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 2}" if mark else ""
-        reason = str(getattr(error, "problem", None) or error)
+        words = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        reason = str(words).splitlines()[0]
         problems.append(
             Problem(f"the front matter is not YAML ({reason})", place + line, "Correct it")
         )

@@ -61,7 +61,13 @@ def live(judgments: Iterable[Placed[Judgment]]) -> list[Placed[Judgment]]:
     Order is the ledger's; clocks are never asked.
     """
     events = list(judgments)
-    replaced = {p.event.replaces for p in events if p.event.replaces}
+    authors = {p.event.event: p.event.author for p in events}
+    replaced = {
+        p.event.replaces
+        for p in events
+        # Nobody replaces another's judgment but by an adjudication, which wins anyway.
+        if p.event.replaces and authors.get(p.event.replaces) == p.event.author
+    }
     heads: dict[tuple[str, str, object, bool], Placed[Judgment]] = {}
     for placed in events:
         event = placed.event

@@ -34,7 +34,8 @@ def _no_duplicate(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse_object(raw: bytes) -> dict[str, Any] | str:
-    """The object on a line, or the reason why there is none."""
+    """The object on a line, or the reason why there is none; a byte order mark is passed over."""
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
     try:
         value = json.loads(
             raw.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_duplicate
@@ -53,14 +54,20 @@ def parse_object(raw: bytes) -> dict[str, Any] | str:
 def read_objects(path: Path, place: str, problems: list[Problem]) -> Iterator[Line]:
     """Every object of a file, in order; blank lines are passed over.
 
-    Lines that cannot be read are added to `problems` as `place:line` and left out.
+    Lines that cannot be read are added to `problems` as `place:line` and left out; so is a file
+    that cannot be opened.
     """
-    with path.open("rb") as file:
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        remedy = "Put a readable file of JSON lines there"
+        problems.append(Problem(f"the file cannot be read: {error.strerror}", place, remedy))
+        return
+    with file:
         for number, raw in enumerate(file, start=1):
-            body = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
-            if not body.strip():
+            if not raw.strip(b"\xef\xbb\xbf \t\r\n"):
                 continue
-            value = parse_object(body.rstrip(b"\r\n"))
+            value = parse_object(raw.rstrip(b"\r\n"))
             if isinstance(value, str):
                 problems.append(
                     Problem(f"the line {value}", f"{place}:{number}", "Correct the line")

@@ -13,7 +13,7 @@ from app.core.errors import InvalidInput
 from app.core.ids import event_id
 from app.core.model import HIGHEST_GRADE, ChunkKey
 from app.core.questions import Id, Text
-from app.core.text import fault_in_id, shown
+from app.core.text import digest, fault_in_id, shown
 from app.core.validation import Record
 
 Reason = Literal[
@@ -23,6 +23,10 @@ Reason = Literal[
     "broken text",
     "other language",
 ]
+
+
+#: File systems take names of 255 bytes; `.jsonl.lock` and the like must fit too.
+_LONGEST_NAME = 180
 
 
 def _grade(value: object) -> object:
@@ -141,8 +145,12 @@ def reviewer_id(name: str) -> str:
 
 def file_name(author: str) -> str:
     """The ledger file of an author: the identity, percent-encoded where a path needs it."""
-    name = quote(author, safe="@+").replace("%20", "_")
-    return f"{'%2E' + name[1:] if name.startswith('.') else name}.jsonl"
+    name = quote(author, safe="@+").replace("_", "%5F").replace("%20", "_")
+    if name.startswith("."):
+        name = "%2E" + name[1:]
+    if len(name) > _LONGEST_NAME:
+        name = f"{name[:_LONGEST_NAME]}~{digest(author)[:16]}"
+    return f"{name}.jsonl"
 
 
 def new_judgment(

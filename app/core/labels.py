@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 from app.core.corpus import Corpus
 from app.core.errors import InvalidInput, Problem
-from app.core.grades import PairLabel, effective, live
+from app.core.gathering import Gathered, Pair
+from app.core.grades import PairLabel, live
 from app.core.judgments import Judgment, Retirement
 from app.core.ledger import Placed
-from app.core.model import Chunk, ChunkKey, ScoringSettings
+from app.core.model import ChunkKey, ScoringSettings
 from app.core.questions import Question
 from app.core.text import digest, shown
 
 Kind = Literal["answerable", "no evidence yet", "undecided", "unsupported"]
-Pair = tuple[str, ChunkKey]
 
 
 @dataclass(frozen=True)
@@ -92,88 +92,6 @@ class Labels:
         )
 
 
-@dataclass
-class _Gathered:
-    """Judgments in force, sorted by what they still speak of."""
-
-    questions: Mapping[str, Question]
-    corpus: Corpus
-    retired: set[Pair]
-    guidelines: str | None
-    fresh: dict[Pair, list[Judgment]] = field(default_factory=dict)
-    stale: set[Pair] = field(default_factory=set)
-    departed: dict[Pair, list[Judgment]] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    met: int = 0
-
-    def take(self, placed: Placed[Judgment]) -> None:
-        """Put one judgment where it belongs, or report why it belongs nowhere."""
-        event, corpus = placed.event, self.corpus
-        question = self.questions.get(event.question)
-        if question is None:
-            message = f"the question {shown(event.question)} is unknown"
-            remedy = "Add it to questions.jsonl, or withdraw the label"
-            self.problems.append(Problem(message, placed.place, remedy))
-            return
-        chunk = corpus.chunks.get(event.key)
-        eligible = chunk is not None and chunk.eligible
-        is_fresh = event.question_hash in (None, question.hash) and (
-            self.guidelines is None or event.guidelines == self.guidelines
-        )
-        self.met += chunk is not None or event.text_hash in corpus.by_hash
-        targets: tuple[ChunkKey, ...]
-        if event.text_hash is None or (chunk and chunk.text_hash == event.text_hash):
-            targets = self._chunk_and_twins(placed, chunk)
-        else:
-            # The text moved to another key, or its twin is still there: the label goes with it.
-            targets = corpus.by_hash.get(event.text_hash, ())
-            if eligible:
-                self.stale.add((event.question, event.key))
-            elif not targets:
-                gone = self.departed.setdefault((event.question, event.key), [])
-                gone.extend([event] if is_fresh else [])
-        for key in targets:
-            if is_fresh:
-                self.fresh.setdefault((event.question, key), []).append(event)
-            else:
-                self.stale.add((event.question, key))
-
-    def _chunk_and_twins(
-        self, placed: Placed[Judgment], chunk: Chunk | None
-    ) -> tuple[ChunkKey, ...]:
-        name = placed.event.key.short()
-        if chunk is None:
-            remedy = "Correct the document, version and chunk ids, or remove the line"
-            self.problems.append(Problem(f"the chunk {name} is unknown", placed.place, remedy))
-            return ()
-        if chunk.eligible:
-            return self.corpus.by_hash[chunk.text_hash]
-        pair = (placed.event.question, chunk.key)
-        if placed.event.kind == "grade" and pair not in self.retired:
-            message = f"the chunk {name} is labeled but not eligible"
-            remedy = "Correct the filter in collection.toml, or withdraw or retire the label"
-            self.problems.append(Problem(message, placed.place, remedy))
-        return ()
-
-    def labels(self, scoring: ScoringSettings) -> dict[Pair, PairLabel]:
-        """One label per pair somebody listed."""
-        threshold, highest = scoring.threshold, scoring.highest
-        pairs = {pair: effective(seen, threshold, highest) for pair, seen in self.fresh.items()}
-        for pair in self.stale:
-            if pair not in pairs or pairs[pair].state == "unjudged":
-                pairs[pair] = PairLabel("stale", None, 0, highest)
-        for pair, seen in self.departed.items():
-            label = effective(seen, threshold, highest)
-            state = label.state if seen else "stale"
-            pairs[pair] = PairLabel(state, label.grade, label.low, label.high, departed=True)
-        for pair in self.retired & pairs.keys():
-            if pairs[pair].departed:
-                del pairs[pair]
-            else:
-                pairs[pair] = PairLabel("retired", 0, 0, 0)
-        return pairs
-
-
 def resolve(
     judgments: Sequence[Placed[Judgment]],
     retirements: Sequence[Placed[Retirement]],
@@ -194,7 +112,7 @@ def resolve(
     """
     notices: list[str] = []
     retired = {(p.event.question, p.event.key) for p in retirements}
-    gathered = _Gathered(questions, corpus, retired, guidelines)
+    gathered = Gathered(questions, corpus, retired, guidelines)
     in_force = live(judgments)
     for placed in in_force:
         gathered.take(placed)
@@ -214,7 +132,11 @@ def resolve(
     pairs = gathered.labels(scoring)
     # Completeness speaks of questions somebody has judged as they now read, not of new ones.
     complete = scoring.completeness == "complete"
-    covered = frozenset(q for (q, _), p in pairs.items() if complete and p.grade is not None)
+    covered = frozenset(
+        question
+        for (question, _), label in pairs.items()
+        if complete and label.grade is not None and label.state != "retired"
+    )
     if complete_hashes is None and complete:
         notices.append(
             "The labels are complete for another corpus revision whose chunks are not known here; "
@@ -250,7 +172,7 @@ def _kinds(
     relevant: Counter[str] = Counter()
     judged: Counter[str] = Counter()
     for (asked, _), label in pairs.items():
-        if label.grade is not None:
+        if label.grade is not None and label.state != "retired":
             judged[asked] += 1
             relevant[asked] += label.grade >= scoring.threshold
     kinds: dict[str, Kind] = {}
@@ -291,7 +213,7 @@ def _conflicts(
                 Problem(
                     f"the question {shown(name)} was found unsupported in another corpus revision",
                     remedy="Search the corpus again, then set unsupported_as_of to "
-                    f"{shown(corpus.revision)}",
+                    f'"{corpus.revision}"',
                 )
             )
     return found

@@ -1,13 +1,15 @@
 """Append-only files of JSON lines, one file per author.
 
 An append is one write, a flush and an fsync under a file lock; only then is it saved. Files
-are read from where the last read ended. A last line that a crash cut short is never counted:
-it is reported, and moved to `<file>.torn` before the next append.
+are parsed from where the last read ended, and anew where earlier lines were edited. A last line
+that a crash cut short is never counted: it is reported, and moved to `<file>.torn` before the
+next append.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +23,6 @@ from app.core.jsonlines import parse_object
 from app.core.text import canonical
 
 LOCK_SECONDS = 10.0
-_GUARD = 64
 
 
 class Event(Protocol):
@@ -50,10 +51,13 @@ class Placed(Generic[EventT]):
 
 @dataclass(slots=True)
 class _File(Generic[EventT]):
-    inode: int = -1
+    """What was read of a file: whole lines up to `offset` with their checksum, then `tail`."""
+
+    stamp: tuple[int, int, int] = (-1, -1, -1)
     offset: int = 0
     lines: int = 0
-    guard: bytes = b""
+    checksum: int = 0
+    tail: bytes = b""
     events: list[Placed[EventT]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -92,11 +96,11 @@ class Ledger(Generic[EventT]):
         problems: list[Problem] = []
         seen: set[str] = set()
         for path in sorted(self.folder.glob("*.jsonl")) if self.folder.is_dir() else []:
-            state, tail = self._advance(path)
+            state = self._advance(path)
             problems += state.problems
             placed = [*state.events]
-            if tail.strip():
-                self._read_tail(path, state, tail, placed, notices)
+            if state.tail.strip():
+                self._read_tail(path, state, placed, problems, notices)
             for one in placed:
                 if one.event.event not in seen:
                     seen.add(one.event.event)
@@ -105,41 +109,37 @@ class Ledger(Generic[EventT]):
             raise InvalidInput.of(problems)
         return Snapshot(tuple(events), tuple(notices))
 
-    def _advance(self, path: Path) -> tuple[_File[EventT], bytes]:
-        """Read the whole lines added since the last time; also the rest after the last line."""
+    def _advance(self, path: Path) -> _File[EventT]:
+        """Parse the whole lines that were added; all of them where earlier ones were edited."""
         state = self._files.get(path.name)
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            if state is not None:
-                start = max(0, state.offset - _GUARD)
-                file.seek(start)
-                same = file.read(state.offset - start) == state.guard
-                if state.inode != status.st_ino or status.st_size < state.offset or not same:
-                    state = None  # replaced or rewritten, by git for one: read it all again
-            if state is None:
-                state = self._files[path.name] = _File(inode=status.st_ino)
-            file.seek(state.offset)
-            added = file.read()
-        whole, newline, tail = added.rpartition(b"\n")
+            stamp = status.st_ino, status.st_size, status.st_mtime_ns
+            if state is not None and state.stamp == stamp:
+                return state
+            data = file.read()
+        if state is None or zlib.crc32(data[: state.offset]) != state.checksum:
+            state = self._files[path.name] = _File()
+        state.stamp = stamp
+        whole, newline, state.tail = data[state.offset :].rpartition(b"\n")
         for raw in whole.split(b"\n") if newline else []:
             state.lines += 1
             if raw.strip():
                 place = f"{self._place}/{path.name}:{state.lines}"
-                self._read_line(raw, place, path, state.events, state.problems)
+                self._read_line(raw, place, state.events, state.problems)
         if newline:
             state.offset += len(whole) + 1
-            state.guard = (state.guard + whole + newline)[-min(_GUARD, state.offset) :]
-        return state, tail
+            state.checksum = zlib.crc32(data[: state.offset])
+        return state
 
     def _read_line(
         self,
         raw: bytes,
         place: str,
-        path: Path,
         events: list[Placed[EventT]],
         problems: list[Problem],
     ) -> None:
-        value = parse_object(raw.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r"))
+        value = parse_object(raw.rstrip(b"\r"))
         if isinstance(value, str):
             problems.append(Problem(f"the line {value}", place, "Correct or remove the line"))
         elif (event := self._parse(value, place, problems)) is not None:
@@ -149,21 +149,19 @@ class Ledger(Generic[EventT]):
         self,
         path: Path,
         state: _File[EventT],
-        tail: bytes,
         placed: list[Placed[EventT]],
+        problems: list[Problem],
         notices: list[str],
     ) -> None:
         """A last line without a line end: whole if an editor left it, torn if a crash did."""
         place = f"{self._place}/{path.name}:{state.lines + 1}"
-        if isinstance(parse_object(tail), dict):
-            problems: list[Problem] = []
-            self._read_line(tail, place, path, placed, problems)
-            if problems:
-                raise InvalidInput.of(problems)
+        if isinstance(parse_object(state.tail), dict):
+            self._read_line(state.tail, place, placed, problems)
         else:
             notices.append(
-                f"{place}: the last line is cut short ({len(tail)} bytes). It was never confirmed "
-                f"as saved and is not counted; the next save moves it to {path.name}.torn."
+                f"{place}: the last line is cut short ({len(state.tail)} bytes). It was never "
+                "confirmed as saved and is not counted; the next save moves it to "
+                f"{path.name}.torn."
             )
 
     def append(

@@ -21,7 +21,7 @@ GRADE_WORDS: Mapping[int, str] = {
     2: "answers",
 }
 
-FieldValue = str | int | float | bool | list[str]
+FieldValue = str | int | float | bool | list[str | int | float | bool]
 
 
 @dataclass(frozen=True, slots=True, order=True)

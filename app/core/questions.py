@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator, ValidationError, model_validator
 
 from app.core.errors import InvalidInput, Problem
 from app.core.jsonlines import read_objects
@@ -54,6 +54,13 @@ class Question(Record):
     need: Text | None = None
     facts: list[Fact] = []
     unsupported_as_of: Id | None = None
+
+    @model_validator(mode="after")
+    def _distinct_facts(self) -> Question:
+        names = [fact.id for fact in self.facts]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"two facts have the id {shown(twice[0])}")
+        return self
 
     @property
     def hash(self) -> str:
