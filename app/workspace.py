@@ -178,6 +178,21 @@ class Collection:
             self.labels_folder / "events", f"{self.labels_place}/events", _parse_retirement
         )
 
+    def signature(self) -> tuple[tuple[str, int, int], ...]:
+        """Name, time and size of every file that is read: equal while nothing has changed."""
+        source = Path(os.path.normpath(self.folder / self.settings.source.path))
+        files = [self.folder / "collection.toml", source]
+        files += source.rglob("*.md") if source.is_dir() else []
+        files += (path for path in self.labels_folder.rglob("*") if path.suffix != ".lock")
+        found = []
+        for path in sorted(files):
+            try:
+                status = path.stat()
+            except FileNotFoundError:
+                continue
+            found.append((str(path), status.st_mtime_ns, status.st_size))
+        return tuple(found)
+
     def configuration(self, name: str) -> Configuration:
         """A named configuration; raises InvalidInput where it is unknown."""
         known = self.settings.configurations

@@ -164,8 +164,8 @@ def new_judgment(
     note: str | None = None,
     blind: bool = True,
     adjudication: bool = False,
-    text_hash: str,
-    question_hash: str,
+    text_hash: str | None,
+    question_hash: str | None,
     guidelines: str | None,
     replaces: str | None = None,
 ) -> Judgment:

@@ -1,0 +1,184 @@
+"""Label: the next item, a durable save, an undo. Reads no ranking, score or other's label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.core.errors import LabelConflict
+from app.core.judgments import Judgment, file_name, new_judgment
+from app.core.ledger import Placed, Snapshot
+from app.core.model import ChunkKey
+from app.core.queue import open_items, own_judgments
+from app.core.text import shown
+from app.flows.loading import Loaded
+from app.workspace import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is on screen for one grade. The hashes pin the grade to what was read."""
+
+    question: str
+    key: ChunkKey
+    text: str
+    title: str
+    section: str
+    text_hash: str
+    question_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One reviewer's progress, counted from the ledger: chunks judged and chunks in all."""
+
+    question_done: int
+    question_total: int
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A judgment that is on the disk, and what was noticed on the way."""
+
+    event: Judgment
+    notice: str | None
+
+
+def own(loaded: Loaded, reviewer: str) -> dict[tuple[str, str], Judgment]:
+    """The reviewer's judgments in force, by question and text hash."""
+    events = loaded.collection.ledger.read().events
+    return own_judgments(events, reviewer, loaded.questions, loaded.corpus)
+
+
+def next_item(loaded: Loaded, reviewer: str, question: str) -> Item | None:
+    """The next chunk of a question for a reviewer; None where all are judged."""
+    keys = open_items(reviewer, question, loaded.corpus, own(loaded, reviewer))
+    return item(loaded, question, keys[0]) if keys else None
+
+
+def item(loaded: Loaded, question: str, key: ChunkKey) -> Item:
+    """One chunk of a question, as it is shown."""
+    chunk = loaded.corpus.eligible[key]
+    return Item(
+        question=question,
+        key=key,
+        text=chunk.text,
+        title=chunk.title,
+        section=chunk.section,
+        text_hash=chunk.text_hash,
+        question_hash=loaded.questions[question].hash,
+    )
+
+
+def next_question(loaded: Loaded, reviewer: str, after: str) -> str | None:
+    """The first question from `after` on, around the end, with something left to judge."""
+    names = list(loaded.questions)
+    start = names.index(after) if after in names else 0
+    judged = own(loaded, reviewer)
+    for name in names[start:] + names[:start]:
+        if open_items(reviewer, name, loaded.corpus, judged):
+            return name
+    return None
+
+
+def progress(loaded: Loaded, reviewer: str, question: str) -> Progress:
+    """How far a reviewer is with a question and with the collection."""
+    texts = set(loaded.corpus.by_hash)
+    judged = [pair for pair in own(loaded, reviewer) if pair[1] in texts]
+    return Progress(
+        question_done=sum(1 for name, _ in judged if name == question),
+        question_total=len(texts),
+        done=len(judged),
+        total=len(texts) * len(loaded.questions),
+    )
+
+
+def grade(loaded: Loaded, reviewer: str, shown_item: Item, value: int) -> Saved:
+    """Save a grade of the item that was on screen; it is on the disk when this returns.
+
+    Raises LabelConflict where the question or the chunk has changed or the reviewer has judged
+    the item meanwhile (in another tab), LabelNotSaved where the disk refuses.
+    """
+    question = loaded.questions.get(shown_item.question)
+    chunk = loaded.corpus.eligible.get(shown_item.key)
+    if question is None or question.hash != shown_item.question_hash:
+        raise LabelConflict(
+            f"the question {shown(shown_item.question)} has changed since it was shown",
+            remedy="Nothing was saved: read it again and grade again",
+        )
+    if chunk is None or chunk.text_hash != shown_item.text_hash:
+        raise LabelConflict(
+            f"the chunk {shown_item.key.short()} has changed since it was shown",
+            remedy="Nothing was saved: read it again and grade again",
+        )
+    event = new_judgment(
+        reviewer,
+        shown_item.question,
+        shown_item.key,
+        grade=value,
+        text_hash=shown_item.text_hash,
+        question_hash=shown_item.question_hash,
+        guidelines=loaded.collection.guidelines_version(),
+    )
+
+    def still_open(snapshot: Snapshot[Judgment]) -> None:
+        now = own_judgments(snapshot.events, reviewer, loaded.questions, loaded.corpus)
+        before = now.get((event.question, shown_item.text_hash))
+        if before is not None:
+            raise LabelConflict(
+                f"{shown_item.key.short()} was already judged at {before.time[11:19]} UTC "
+                f"({_words(before)}), perhaps in another tab",
+                remedy="Nothing was saved: undo that judgment first if you want to change it",
+            )
+
+    return _append(loaded.collection, event, still_open)
+
+
+def _words(event: Judgment) -> str:
+    return f"grade {event.grade}" if event.kind == "grade" else event.kind
+
+
+def undo(loaded: Loaded, reviewer: str, event_id: str) -> Saved:
+    """Take back a judgment: what it replaced counts again, or the item is open again.
+
+    Raises LabelConflict where it is no longer in force.
+    """
+    events = {p.event.event: p.event for p in loaded.collection.ledger.read().events}
+    last = events.get(event_id)
+    if last is None or last.author != reviewer:
+        raise LabelConflict("there is nothing of yours to undo", remedy="Go on grading")
+    before = events.get(last.replaces) if last.replaces else None
+    back = before if before is not None and before.kind == "grade" else None
+    event = new_judgment(
+        reviewer,
+        last.question,
+        last.key,
+        kind="grade" if back else "withdraw",
+        grade=back.value if back else None,
+        text_hash=last.text_hash,
+        question_hash=last.question_hash,
+        guidelines=last.guidelines,
+        replaces=last.event,
+    )
+
+    def in_force(snapshot: Snapshot[Judgment]) -> None:
+        if _replaced(snapshot.events, last.event):
+            raise LabelConflict(
+                f"the judgment of {last.key.short()} was already taken back or replaced",
+                remedy="Look at the item again",
+            )
+
+    return _append(loaded.collection, event, in_force)
+
+
+def _replaced(events: tuple[Placed[Judgment], ...], event_id: str) -> bool:
+    return any(placed.event.replaces == event_id for placed in events)
+
+
+def _append(
+    collection: Collection, event: Judgment, check: Callable[[Snapshot[Judgment]], None]
+) -> Saved:
+    notice = collection.ledger.append(file_name(event.author), event.model_dump(), check)
+    return Saved(event, notice)

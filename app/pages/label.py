@@ -1,0 +1,112 @@
+"""Label: one question, one chunk's literal text, three grades, a durable save."""
+
+import streamlit as st
+
+from app.core.errors import DeskError
+from app.core.model import GRADE_WORDS
+from app.flows import labeling
+from app.flows.labeling import Item
+from app.flows.loading import Loaded, require_questions
+from app.ui import state, text
+
+
+def save(loaded: Loaded, reviewer: str, shown: Item, grade: int) -> None:
+    """Save the grade of the item that was on screen, and move on."""
+    try:
+        saved = labeling.grade(loaded, reviewer, shown, grade)
+    except DeskError as error:
+        state.set_failure(error)
+        return
+    words = f"Saved {saved.event.time[11:19]} UTC: {grade} for {shown.key.short()}."
+    state.set_last_saved(
+        {"event": saved.event.event, "words": words, "notice": saved.notice, "by": reviewer}
+    )
+    if labeling.next_item(loaded, reviewer, shown.question) is None:
+        following = labeling.next_question(loaded, reviewer, shown.question)
+        if following is not None:
+            state.show_question(following)
+
+
+def undo(loaded: Loaded, reviewer: str, event: str) -> None:
+    """Take back the last grade, and show its item's question."""
+    try:
+        taken = labeling.undo(loaded, reviewer, event)
+    except DeskError as error:
+        state.set_failure(error)
+        return
+    words = f"Taken back {taken.event.time[11:19]} UTC: {taken.event.key.short()} is open again."
+    state.set_last_saved({"event": None, "words": words, "notice": taken.notice, "by": reviewer})
+    state.show_question(taken.event.question)
+
+
+def status(loaded: Loaded, reviewer: str) -> None:
+    """What was saved last, with undo beside it, or why nothing was."""
+    if (failure := state.take_failure()) is not None:
+        text.problem(str(failure))
+    last = state.last_saved()
+    if last is None or last["by"] != reviewer:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(last["words"])
+        if last["event"] is not None:
+            st.button(
+                "Undo",
+                key="undo",
+                type="tertiary",
+                icon=":material/undo:",
+                on_click=undo,
+                args=(loaded, reviewer, last["event"]),
+            )
+    if last["notice"]:
+        text.notice(last["notice"])
+
+
+def grading(loaded: Loaded, reviewer: str, name: str) -> None:
+    """The question, its next chunk and the three buttons."""
+    question = loaded.questions[name]
+    text.heading(question.text, question.need)
+    counted = labeling.progress(loaded, reviewer, name)
+    st.caption(
+        f"{counted.question_done} of {counted.question_total} chunks of this question judged by "
+        f"you, {counted.done} of {counted.total} in the collection"
+    )
+    shown = labeling.next_item(loaded, reviewer, name)
+    if shown is None:
+        done = counted.done == counted.total
+        where = "the collection" if done else "this question"
+        st.text(f"You have judged every chunk of {where}.")
+        following = None if done else labeling.next_question(loaded, reviewer, name)
+        if following is not None:
+            st.button("Next question", on_click=state.show_question, args=(following,))
+        status(loaded, reviewer)
+        return
+    text.chunk_text(shown.text, shown.title, shown.section, shown.key.short())
+    with st.container(horizontal=True):
+        for grade, words in GRADE_WORDS.items():
+            st.button(
+                f"**{grade}** {words}",
+                key=f"grade-{grade}-{shown.question}-{shown.text_hash}",
+                on_click=save,
+                args=(loaded, reviewer, shown, grade),
+            )
+    status(loaded, reviewer)
+
+
+text.title("Label")
+with state.guarded():
+    loaded = state.pick_collection()
+    require_questions(loaded)
+    left, right = st.columns([1, 3])
+    with left:
+        reviewer = state.pick_reviewer()
+    with right:
+        name = state.pick_question(loaded)
+    if reviewer is None:
+        text.notice(
+            "Enter your name to grade. A name is not a sign-in: whoever can open this page can "
+            "enter any name."
+        )
+        st.stop()
+    for sentence in loaded.labels.notices:
+        text.notice(sentence)
+    grading(loaded, reviewer, name)

@@ -1,0 +1,94 @@
+"""Retrieve: ranked evidence beside its scores, for one question and one configuration."""
+
+import streamlit as st
+
+from app.core.labels import Labels
+from app.flows.inspecting import Inspection, inspect_question
+from app.flows.loading import Loaded, require_questions
+from app.flows.report import METRIC_WORDS, number, with_bounds
+from app.flows.wording import acceptance_words, arithmetic, outcome_words
+from app.ui import state, text
+
+
+def evidence(found: Inspection, k: int) -> None:
+    """The ranking, with the cut at K drawn where it falls."""
+    if found.ranking.failure is not None:
+        text.problem(f"The search failed: {found.ranking.failure}")
+        return
+    parts: list[str] = []
+    for one in found.evidence:
+        if one.graded.hit.rank == k + 1:
+            parts.append(text.cut_line(f"K = {k}: what follows is not scored"))
+        hit = one.graded.hit
+        parts.append(text.hit(hit.rank, hit.score, one.graded.label, one.chunk))
+    if not parts:
+        text.notice("Nothing came back. That is a scored miss, not a failure.")
+    st.html("".join(parts) or "<span></span>")
+    if found.cut:
+        text.notice(f"{found.cut} hits below the threshold were cut.")
+
+
+def scores(found: Inspection, k: int, labels: Labels) -> None:
+    """Every metric at K with its arithmetic in words; acceptance for an unsupported question."""
+    text.section(f"Scores at K = {k}")
+    score = found.score
+    if found.acceptance is not None:
+        st.text(acceptance_words(found.acceptance))
+        return
+    if score.outcome != "scored":
+        st.text(outcome_words(score))
+        return
+    rows = [
+        [f"{METRIC_WORDS[name]}@{k}", with_bounds(value, score.known_bounds.get(name)),
+         arithmetic(name, score, labels.scoring.threshold)]
+        for name, value in score.values.items()
+    ]  # fmt: skip
+    rows.append(
+        [f"Judged@{k}", number(score.judged), "hits with a settled grade / hits among the first K"]
+    )
+    text.table(["metric", "value", "how"], rows, words=frozenset({2}))
+    if score.provisional:
+        text.notice(
+            "Provisional: open pairs may still change it. Unjudged as 0: "
+            + ", ".join(
+                f"{METRIC_WORDS[name]} {number(value)}" for name, value in score.as_zero.items()
+            )
+        )
+    if score.tied:
+        text.notice("Equal scores lie across K: another order of them would score otherwise.")
+    if found.missed:
+        text.section("Relevant, not among the first K")
+        for name, rank in found.missed:
+            st.text(f"{name}: {'rank ' + str(rank) if rank else 'not returned'}")
+
+
+def page(loaded: Loaded) -> None:
+    """Question, configuration and K above; evidence left, scores right."""
+    settings = loaded.collection.settings
+    left, middle, right = st.columns([4, 2, 2])
+    with left:
+        name = state.pick_question(loaded)
+    with middle:
+        configuration = state.pick("Configuration", list(settings.configurations), "configuration")
+    with right:
+        k = state.pick_number("K", settings.scoring.cutoffs, "k", settings.scoring.primary)
+    question = loaded.questions[name]
+    text.heading(question.text, question.need)
+    with st.spinner("Searching"):
+        found = inspect_question(loaded, configuration, name, k, state.kept().engine)
+    st.caption(
+        f"{question.category} · {found.kind} · question embedded in "
+        f"{found.ranking.embed_ms:.0f} ms, searched in {found.ranking.search_ms:.0f} ms"
+    )
+    beside, main = st.columns([2, 3])
+    with main:
+        evidence(found, k)
+    with beside:
+        scores(found, k, loaded.labels)
+
+
+text.title("Retrieve")
+with state.guarded():
+    collection = state.pick_collection()
+    require_questions(collection)
+    page(collection)

@@ -1,0 +1,134 @@
+"""Review: two executions side by side, by category, by question, by case."""
+
+import streamlit as st
+
+from app.engines.executions import Execution
+from app.flows import charts
+from app.flows.comparing import Comparison, compare_executions
+from app.flows.listing import list_executions
+from app.flows.loading import Loaded
+from app.flows.report import METRIC_WORDS, number, signed
+from app.flows.scoring import QuestionScore
+from app.flows.tables import case_rows, execution_rows, mean_rows
+from app.flows.wording import outcome_words
+from app.ui import state, text
+
+
+def label_of(execution: Execution) -> str:
+    """An execution in a picker."""
+    return f"{execution.configuration} · {execution.id} · {execution.finished[:16]} UTC"
+
+
+def side(score: QuestionScore, loaded: Loaded) -> None:
+    """The evidence of one question in one execution, within K."""
+    if score.outcome != "scored":
+        st.text(outcome_words(score))
+    parts = [
+        text.hit(g.hit.rank, g.hit.score, g.label, loaded.corpus.chunks[g.hit.key])
+        for g in score.ranking
+    ]
+    st.html("".join(parts) or '<p class="desk-meta">Nothing came back.</p>')
+
+
+def cases(found: Comparison, metric: str, k: int, loaded: Loaded) -> None:
+    """Deltas per question, lowest first, and the evidence of the one picked."""
+    text.section("Questions")
+    rows = case_rows(found, metric, k)
+    name = f"{METRIC_WORDS[metric]}@{k}"
+    st.dataframe(
+        rows,
+        hide_index=True,
+        placeholder="-",
+        alt=f"{name} of every question in both executions, largest loss first",
+        column_config={
+            "baseline": st.column_config.NumberColumn(format="%.3f"),
+            "candidate": st.column_config.NumberColumn(format="%.3f"),
+            "delta": st.column_config.NumberColumn(format="%+.3f"),
+        },
+    )
+    text.section("One case")
+    chosen = state.pick("Question", [row["question"] for row in rows], "case")
+    case = next(c for c in found.cases if c.question == chosen and c.k == k)
+    text.heading(loaded.questions[chosen].text, loaded.questions[chosen].need)
+    st.caption(f"{name}: {signed(case.deltas[metric])}")
+    left, right = st.columns(2)
+    with left:
+        st.text(f"baseline · {found.baseline.execution.configuration}")
+        side(case.baseline, loaded)
+    with right:
+        st.text(f"candidate · {found.candidate.execution.configuration}")
+        side(case.candidate, loaded)
+
+
+def comparison(loaded: Loaded, first: Execution, second: Execution) -> None:
+    """Means, categories and cases of two executions."""
+    scoring = loaded.collection.settings.scoring
+    found = compare_executions(loaded, first, second)
+    for sentence in (*found.baseline.notices, *found.candidate.notices):
+        text.notice(sentence)
+    left, right, _ = st.columns([2, 1, 3])
+    with left:
+        metrics = ["precision", "recall", "mrr", "ndcg", "hit"]
+        primary = scoring.primary.partition("@")[0]
+        metric = state.pick("Metric", metrics, "metric", primary, METRIC_WORDS)
+    with right:
+        k = state.pick_number("K", scoring.cutoffs, "k", scoring.primary)
+    delta = found.delta(k, metric)
+    text.section(f"Mean {METRIC_WORDS[metric]}@{k}, n {delta.n}")
+    st.text(
+        f"{number(delta.baseline)} baseline, {number(delta.candidate)} candidate, "
+        f"{signed(delta.delta)}; better on {delta.wins}, worse on {delta.losses}, same on "
+        f"{delta.ties}" + (f", open on {delta.undecided}" if delta.undecided else "")
+    )
+    rows = charts.category_rows(found, metric, k)
+    if rows:
+        st.altair_chart(
+            charts.category_chart(rows, metric, k),
+            alt=f"Mean {METRIC_WORDS[metric]}@{k} by category, baseline and candidate",
+        )
+    with st.expander("All metrics and categories"):
+        text.table(
+            ["", "n", "baseline", "candidate", "delta", "better", "worse", "same"],
+            mean_rows(found, k),
+        )
+    cases(found, metric, k, loaded)
+
+
+def page(loaded: Loaded) -> None:
+    """The list of executions, two pickers, and what lies between the two picked."""
+    found, means = list_executions(loaded.collection.workspace, loaded.collection.name)
+    text.section("Executions")
+    if not found:
+        st.text(f"No execution yet. Make one: desk evaluate {loaded.collection.name}")
+        return
+    st.dataframe(
+        execution_rows(found, means),
+        hide_index=True,
+        placeholder="-",
+        height=min(38 + 35 * len(found), 250),
+        alt="Executions, newest first",
+    )
+    usable = {
+        e.id: e
+        for e in found
+        if e.status != "incomplete" and e.corpus_revision == loaded.corpus.revision
+    }
+    if len(usable) < 2:
+        st.text("Two complete executions on the corpus as it is now are needed to compare.")
+        return
+    names = list(usable)
+    words = {name: label_of(execution) for name, execution in usable.items()}
+    left, right = st.columns(2)
+    with left:
+        first = state.pick("Baseline", names, "baseline", names[-1], words)
+    with right:
+        second = state.pick("Candidate", names, "candidate", names[0], words)
+    if first == second:
+        st.text("Pick two different executions.")
+        return
+    comparison(loaded, usable[first], usable[second])
+
+
+text.title("Review")
+with state.guarded():
+    page(state.pick_collection())

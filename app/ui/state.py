@@ -1,0 +1,173 @@
+"""The one home of session state, URL and caches."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import streamlit as st
+
+from app.core.errors import DeskError
+from app.core.judgments import reviewer_id
+from app.engines.retrieval import QdrantEngine
+from app.flows.loading import Loaded, load
+from app.log import record
+from app.ui.text import problem
+from app.workspace import Collection, Workspace
+
+#: Filled engines kept in memory; the oldest goes first.
+_MOST_ENGINES = 4
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """What goes wrong on a page is told in a sentence; the rest of the page stays."""
+    try:
+        yield
+    except DeskError as error:
+        for found in error.problems[:20]:
+            problem(str(found))
+        if len(error.problems) > 20:
+            problem(f"And {len(error.problems) - 20} more.")
+        st.stop()
+    except Exception as error:  # noqa: BLE001 - the last resort: logged, and told in a sentence
+        where = record(error, Path.cwd())
+        problem(f"Something unexpected happened ({type(error).__name__}). See {where}.")
+        st.stop()
+
+
+class _Kept:
+    """What one process keeps between reruns, for all sessions."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._collections: dict[str, tuple[Collection, Any, Loaded]] = {}
+        self._engines: OrderedDict[str, QdrantEngine] = OrderedDict()
+
+    def loaded(self, workspace: Workspace, name: str) -> Loaded:
+        """A collection as its files are now; read anew where one of them changed."""
+        with self._lock:
+            collection = workspace.collection(name)
+            kept = self._collections.get(name)
+            if kept is not None and kept[0].settings == collection.settings:
+                collection = kept[0]  # its ledgers have been read before
+            signature = collection.signature()
+            if kept is None or kept[0] is not collection or kept[1] != signature:
+                kept = (collection, signature, load(collection))
+                self._collections[name] = kept
+            return kept[2]
+
+    def engine(self, identity: str, make: Callable[[], QdrantEngine]) -> QdrantEngine:
+        """A filled engine, filled once."""
+        with self._lock:
+            engine = self._engines.pop(identity, None) or make()
+            self._engines[identity] = engine
+            while len(self._engines) > _MOST_ENGINES:
+                self._engines.popitem(last=False)
+            return engine
+
+
+@st.cache_resource(show_spinner=False)
+def _kept(root: str) -> _Kept:
+    return _Kept()
+
+
+def kept() -> _Kept:
+    """What this process keeps for its workspace."""
+    return _kept(str(Path.cwd()))
+
+
+def workspace() -> Workspace:
+    """The workspace of the server: its working directory."""
+    return Workspace.at(Path.cwd())
+
+
+def pick_collection() -> Loaded:
+    """The collection on screen, from the URL; a picker where there are several."""
+    here = workspace()
+    names = here.names()
+    if not names:
+        problem("There is no collection in data. Make one: desk init DIR.")
+        st.stop()
+    name = names[0]
+    if len(names) > 1:
+        name = st.selectbox("Collection", names, key="collection", bind="query-params") or name
+    return kept().loaded(here, name)
+
+
+def pick_reviewer() -> str | None:
+    """The reviewer's identity from the typed name (also `?reviewer=`), or None without one."""
+    name = st.text_input("Your name", key="reviewer", bind="query-params", max_chars=60)
+    return reviewer_id(name) if name and name.strip() else None
+
+
+def pick_question(loaded: Loaded, key: str = "question") -> str:
+    """The question on screen, from the URL."""
+    names = list(loaded.questions)
+    chosen = st.selectbox(
+        "Question",
+        names,
+        key=key,
+        bind="query-params",
+        format_func=lambda name: f"{name}: {loaded.questions[name].text}",
+    )
+    return chosen or names[0]
+
+
+def pick(
+    label: str,
+    options: list[str],
+    key: str,
+    default: str | None = None,
+    words: Mapping[str, str] | None = None,
+) -> str:
+    """One of some options, from the URL; `words` is how they are shown."""
+    index = options.index(default) if default in options else 0
+    chosen = st.selectbox(
+        label,
+        options,
+        index,
+        key=key,
+        bind="query-params",
+        format_func=lambda option: words.get(option, option) if words else option,
+    )
+    return chosen or options[index]
+
+
+def pick_number(label: str, options: list[int], key: str, primary: str) -> int:
+    """One of the cut-offs, from the URL; that of the primary metric unless chosen."""
+    cutoff = int(primary.partition("@")[2])
+    index = options.index(cutoff) if cutoff in options else 0
+    chosen = st.selectbox(label, options, index, key=key, bind="query-params")
+    return chosen or options[index]
+
+
+def show_question(name: str) -> None:
+    """Move to a question; for callbacks, which run before the picker is drawn."""
+    st.session_state["question"] = name
+
+
+def last_saved() -> dict[str, Any] | None:
+    """The reviewer's last save in this session: event id and words."""
+    value: dict[str, Any] | None = st.session_state.get("last_saved")
+    return value
+
+
+def set_last_saved(value: dict[str, Any] | None) -> None:
+    """Remember the last save of this session."""
+    st.session_state["last_saved"] = value
+
+
+def set_failure(error: DeskError | None) -> None:
+    """Remember what a callback failed with, for the run that follows it."""
+    st.session_state["failure"] = error
+
+
+def take_failure() -> DeskError | None:
+    """What the last callback failed with, once."""
+    error: DeskError | None = st.session_state.pop("failure", None)
+    return error

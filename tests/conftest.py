@@ -1,0 +1,292 @@
+"""Workspaces to work on, the `desk` command, and an Ollama server without a network."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+import app.cli
+from app.engines.ollama_embedding import OllamaEmbedder
+from app.flows.indexing import index
+from app.workspace import Workspace
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DESK = [sys.executable, "-c", "from app.cli import main; main()"]
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is not JSON")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command ended with."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def errors(self):
+        return [line for line in self.err.splitlines() if line.startswith("error: ")]
+
+    @property
+    def notes(self):
+        return [line for line in self.err.splitlines() if line.startswith("note: ")]
+
+    @property
+    def json(self):
+        return json.loads(self.out, parse_constant=no_constant)
+
+
+@pytest.fixture(scope="session")
+def repository():
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def _indexed(tmp_path_factory):
+    """The runbooks, copied and indexed once."""
+    root = tmp_path_factory.mktemp("indexed")
+    made = shutil.ignore_patterns("vectors", "catalogue")
+    for part in ("data", "labels"):
+        shutil.copytree(REPOSITORY / part / "runbooks", root / part / "runbooks", ignore=made)
+    index(Workspace.at(root).collection("runbooks"))
+    return root
+
+
+@pytest.fixture
+def runbooks(_indexed, tmp_path):
+    """The folder of a workspace with the runbooks, indexed and never evaluated."""
+    root = tmp_path / "runbooks-workspace"
+    for part in ("data", "labels"):
+        shutil.copytree(_indexed / part / "runbooks", root / part / "runbooks")
+    return root
+
+
+@pytest.fixture
+def edit():
+    """Replaces a text that must stand in a file."""
+
+    def replace(path, old, new):
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    return replace
+
+
+def lines_of(records):
+    return "".join(
+        (one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)) + "\n"
+        for one in records
+    )
+
+
+def judgment(question, chunk, grade, number, **more):
+    return {
+        "format": 1, "event": f"e{number}", "time": "2026-01-01T00:00:00.000Z", "author": "ann",
+        "kind": "grade", "question": question, "chunk": [chunk, "as-is-v1", chunk],
+        "grade": grade, **more,
+    }  # fmt: skip
+
+
+SPARSE = '[configurations.sparse]\nmode = "sparse"\n'
+TEXTS = {
+    "apple": "An apple tree needs pruning in winter.",
+    "pear": "A pear ripens off the tree.",
+    "plum": "Plums are dried to make prunes.",
+    "quince": "Quinces are too hard to eat raw.",
+}
+QUESTIONS = {"q1": "When is an apple tree pruned?", "q2": "What becomes of dried plums?"}
+LABELS = (("q1", "apple", 2), ("q1", "pear", 0), ("q2", "plum", 2))
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """Builds a JSONL workspace; lines may be records or raw text. Returns its folder."""
+
+    def build(
+        texts=TEXTS, questions=QUESTIONS, labels=LABELS, *, settings="", configurations=SPARSE
+    ):
+        root = tmp_path / "tiny-workspace"
+        data, kept = root / "data/tiny", root / "labels/tiny"
+        (kept / "judgments").mkdir(parents=True)
+        data.mkdir(parents=True)
+        if isinstance(texts, dict):
+            texts = [{"id": name, "text": text} for name, text in texts.items()]
+        if isinstance(questions, dict):
+            questions = [
+                {"format": 1, "id": name, "category": "general", "text": text}
+                for name, text in questions.items()
+            ]
+        labels = [
+            judgment(*one, number) if isinstance(one, tuple) else one
+            for number, one in enumerate(labels)
+        ]
+        (data / "corpus.jsonl").write_text(lines_of(texts), encoding="utf-8")
+        (data / "collection.toml").write_text(
+            f"""format = 1
+[source]
+kind = "jsonl"
+path = "corpus.jsonl"
+fields = {{ chunk = "id", text = "text" }}
+[chunking]
+rule = "as-is-v1"
+{settings}
+{configurations}""",
+            encoding="utf-8",
+        )
+        (kept / "questions.jsonl").write_text(lines_of(questions), encoding="utf-8")
+        (kept / "judgments" / "ann.jsonl").write_text(lines_of(labels), encoding="utf-8")
+        return root
+
+    return build
+
+
+@pytest.fixture
+def collection_of():
+    """The only collection of a workspace folder, with its settings as they are now."""
+
+    def collection(root):
+        workspace = Workspace.at(root)
+        (name,) = workspace.names()
+        return workspace.collection(name)
+
+    return collection
+
+
+@pytest.fixture
+def desk():
+    """The command in this process: `desk(workspace or None, *words)`."""
+
+    def run(workspace, *words):
+        where = ["--workspace", str(workspace)] if workspace else []
+        result = CliRunner().invoke(app.cli.desk, [*where, *map(str, words)], prog_name="desk")
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert "Traceback" not in result.output
+        return Answer(result.exit_code, result.stdout, result.stderr)
+
+    return run
+
+
+def surroundings(more):
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+@pytest.fixture
+def start():
+    """Starts Python with some words in a process of its own, which does not outlive the test."""
+    started = []
+
+    def run(words, cwd=None, **more):
+        process = subprocess.Popen(
+            [sys.executable, *words], cwd=cwd, env=surroundings(more), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def desk_process(start):
+    """`desk` in a process of its own, under way."""
+
+    def run(workspace, *words, **more):
+        return start([*DESK[1:], "--workspace", str(workspace), *words], cwd=workspace, **more)
+
+    return run
+
+
+@pytest.fixture
+def desk_run(desk_process):
+    """`desk` in a process of its own, to its end."""
+
+    def run(workspace, *words, **more):
+        process = desk_process(workspace, *words, **more)
+        out, err = process.communicate(timeout=60)
+        assert "Traceback" not in out + err
+        return Answer(process.returncode, out, err)
+
+    return run
+
+
+@pytest.fixture
+def until():
+    """Waits for a condition, up to 30 s."""
+
+    def wait(condition, what, seconds=30, every=0.005):
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"{what} did not happen"
+            time.sleep(every)
+
+    return wait
+
+
+class OllamaServer:
+    """Answers as the server documents; a token is a word. Set `fail` to answer otherwise."""
+
+    def __init__(self, model="embeddinggemma:latest", dimension=4, context=20):
+        self.model, self.dimension, self.context = model, dimension, context
+        self.digest = "ab" * 32
+        self.requests = []
+        self.fail = None
+
+    def __call__(self, request):
+        body = json.loads(request.content) if request.content else {}
+        self.requests.append((request.url.path, body))
+        if self.fail and (answer := self.fail(request.url.path, body)) is not None:
+            return answer
+        return getattr(self, request.url.path.removeprefix("/api/"))(body)
+
+    @property
+    def embedded(self):
+        """The inputs of every embedding request."""
+        return [body["input"] for path, body in self.requests if path == "/api/embed"]
+
+    def tags(self, body):
+        details = {"format": "gguf", "family": "gemma3", "parameter_size": "300M"}
+        one = {"name": self.model, "model": self.model, "digest": self.digest, "size": 1}
+        return httpx.Response(200, json={"models": [{**one, "details": details}]})
+
+    def show(self, body):
+        info = {"general.architecture": "gemma3", "gemma3.context_length": self.context}
+        return httpx.Response(200, json={"model_info": info, "details": {"family": "gemma3"}})
+
+    def embed(self, body):
+        if body["model"] not in (self.model, self.model.removesuffix(":latest")):
+            error = f'model "{body["model"]}" not found, try pulling it first'
+            return httpx.Response(404, json={"error": error})
+        words = [len(text.split()) for text in body["input"]]
+        if max(words) > self.context and body.get("truncate") is False:
+            error = "the input length exceeds the context length"
+            return httpx.Response(400, json={"error": error})
+        rows = [[float(len(text) + n) for n in range(self.dimension)] for text in body["input"]]
+        answer = {"model": body["model"], "embeddings": rows, "prompt_eval_count": sum(words)}
+        return httpx.Response(200, json={**answer, "total_duration": 1, "load_duration": 1})
+
+
+@pytest.fixture
+def ollama_server(monkeypatch):
+    """A server that every embedder the flows make will talk to, by Ollama's own client."""
+    server = OllamaServer()
+    made = partial(OllamaEmbedder, transport=httpx.MockTransport(server))
+    monkeypatch.setattr("app.flows.indexing.OllamaEmbedder", made)
+    return server
