@@ -30,7 +30,6 @@ def category_rows(comparison: Comparison, metric: str, k: int) -> list[dict[str,
 def category_chart(rows: Sequence[dict[str, Any]], metric: str, k: int) -> alt.Chart:
     """Bars per category, baseline above candidate; the axis runs from 0 to 1."""
     name = f"{METRIC_WORDS[metric]}@{k}"
-    count = len({row["category"] for row in rows})
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=list(rows)))
         .mark_bar(cornerRadiusEnd=2)
@@ -52,5 +51,5 @@ def category_chart(rows: Sequence[dict[str, Any]], metric: str, k: int) -> alt.C
             ],
         )
     )
-    sized: alt.Chart = chart.properties(height=46 * count, width="container")
+    sized: alt.Chart = chart.properties(height=alt.Step(18), width="container")
     return sized

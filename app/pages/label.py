@@ -7,7 +7,7 @@ from app.core.model import GRADE_WORDS
 from app.flows import labeling
 from app.flows.labeling import Item
 from app.flows.loading import Loaded, require_questions
-from app.ui import state, text
+from app.ui import shell, state, text
 
 
 def save(loaded: Loaded, reviewer: str, shown: Item, grade: int) -> None:
@@ -92,7 +92,7 @@ def grading(loaded: Loaded, reviewer: str, name: str) -> None:
     status(loaded, reviewer)
 
 
-text.title("Label")
+shell.enter("Label")
 with state.guarded():
     loaded = state.pick_collection()
     require_questions(loaded)
@@ -101,6 +101,7 @@ with state.guarded():
         reviewer = state.pick_reviewer()
     with right:
         name = state.pick_question(loaded)
+    state.settle()
     if reviewer is None:
         text.notice(
             "Enter your name to grade. A name is not a sign-in: whoever can open this page can "

@@ -7,7 +7,7 @@ from app.flows.inspecting import Inspection, inspect_question
 from app.flows.loading import Loaded, require_questions
 from app.flows.report import METRIC_WORDS, number, with_bounds
 from app.flows.wording import acceptance_words, arithmetic, outcome_words
-from app.ui import state, text
+from app.ui import shell, state, text
 
 
 def evidence(found: Inspection, k: int) -> None:
@@ -72,6 +72,7 @@ def page(loaded: Loaded) -> None:
         configuration = state.pick("Configuration", list(settings.configurations), "configuration")
     with right:
         k = state.pick_number("K", settings.scoring.cutoffs, "k", settings.scoring.primary)
+    state.settle()
     question = loaded.questions[name]
     text.heading(question.text, question.need)
     with st.spinner("Searching"):
@@ -87,7 +88,7 @@ def page(loaded: Loaded) -> None:
         scores(found, k, loaded.labels)
 
 
-text.title("Retrieve")
+shell.enter("Retrieve")
 with state.guarded():
     collection = state.pick_collection()
     require_questions(collection)

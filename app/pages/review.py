@@ -11,7 +11,7 @@ from app.flows.report import METRIC_WORDS, number, signed
 from app.flows.scoring import QuestionScore
 from app.flows.tables import case_rows, execution_rows, mean_rows
 from app.flows.wording import outcome_words
-from app.ui import state, text
+from app.ui import shell, state, text
 
 
 def label_of(execution: Execution) -> str:
@@ -47,7 +47,8 @@ def cases(found: Comparison, metric: str, k: int, loaded: Loaded) -> None:
         },
     )
     text.section("One case")
-    chosen = state.pick("Question", [row["question"] for row in rows], "case")
+    chosen = state.pick("Case", [row["question"] for row in rows], "case")
+    state.settle()
     case = next(c for c in found.cases if c.question == chosen and c.k == k)
     text.heading(loaded.questions[chosen].text, loaded.questions[chosen].need)
     st.caption(f"{name}: {signed(case.deltas[metric])}")
@@ -123,12 +124,13 @@ def page(loaded: Loaded) -> None:
         first = state.pick("Baseline", names, "baseline", names[-1], words)
     with right:
         second = state.pick("Candidate", names, "candidate", names[0], words)
+    state.settle()
     if first == second:
         st.text("Pick two different executions.")
         return
     comparison(loaded, usable[first], usable[second])
 
 
-text.title("Review")
+shell.enter("Review")
 with state.guarded():
     page(state.pick_collection())

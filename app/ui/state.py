@@ -13,10 +13,11 @@ import streamlit as st
 
 from app.core.errors import DeskError
 from app.core.judgments import reviewer_id
+from app.core.text import shown
 from app.engines.retrieval import QdrantEngine
 from app.flows.loading import Loaded, load
 from app.log import record
-from app.ui.text import problem
+from app.ui.text import notice, problem
 from app.workspace import Collection, Workspace
 
 #: Filled engines kept in memory; the oldest goes first.
@@ -93,9 +94,7 @@ def pick_collection() -> Loaded:
     if not names:
         problem("There is no collection in data. Make one: desk init DIR.")
         st.stop()
-    name = names[0]
-    if len(names) > 1:
-        name = st.selectbox("Collection", names, key="collection", bind="query-params") or name
+    name = pick("Collection", names, "collection") if len(names) > 1 else names[0]
     return kept().loaded(here, name)
 
 
@@ -105,17 +104,10 @@ def pick_reviewer() -> str | None:
     return reviewer_id(name) if name and name.strip() else None
 
 
-def pick_question(loaded: Loaded, key: str = "question") -> str:
+def pick_question(loaded: Loaded) -> str:
     """The question on screen, from the URL."""
-    names = list(loaded.questions)
-    chosen = st.selectbox(
-        "Question",
-        names,
-        key=key,
-        bind="query-params",
-        format_func=lambda name: f"{name}: {loaded.questions[name].text}",
-    )
-    return chosen or names[0]
+    words = {name: f"{name}: {question.text}" for name, question in loaded.questions.items()}
+    return pick("Question", list(words), "question", words=words)
 
 
 def pick(
@@ -125,30 +117,52 @@ def pick(
     default: str | None = None,
     words: Mapping[str, str] | None = None,
 ) -> str:
-    """One of some options, from the URL; `words` is how they are shown."""
-    index = options.index(default) if default in options else 0
-    chosen = st.selectbox(
+    """One of some options; what is picked stands in the URL under `key`, by its id.
+
+    (Streamlit's own binding would put the words there.) A value in the URL that is not among the
+    options is told and passed over. `words` is how options are shown.
+    """
+    asked, widget = st.query_params.get(key), f"pick-{key}"
+    first = default if default in options else options[0]
+    current = st.session_state.get(widget, st.session_state.get(f"kept-{key}"))
+    if asked is not None and asked != st.session_state.get(f"url-{key}"):
+        current = asked
+        if asked not in options:
+            words_of_link = f"The link names {shown(asked)} as {label.lower()}, which is not there."
+            st.session_state.setdefault("link-notices", []).append(words_of_link)
+    # Always assigned: a widget that another page drew under this key would lose its value.
+    st.session_state[widget] = current if current in options else first
+    chosen: str = st.selectbox(
         label,
         options,
-        index,
-        key=key,
-        bind="query-params",
+        key=widget,
         format_func=lambda option: words.get(option, option) if words else option,
     )
-    return chosen or options[index]
+    st.session_state[f"kept-{key}"] = st.session_state[f"url-{key}"] = chosen
+    st.session_state.setdefault("url-pending", {})[key] = chosen
+    return chosen
+
+
+def settle() -> None:
+    """After a page's pickers: put what is picked into the URL, and tell what is not there.
+
+    One write for all pickers, so that the browser's back button takes one step for them.
+    """
+    wanted = st.session_state.pop("url-pending", {})
+    if any(st.query_params.get(key) != value for key, value in wanted.items()):
+        st.query_params.update(wanted)
+    for sentence in st.session_state.pop("link-notices", []):
+        notice(sentence)
 
 
 def pick_number(label: str, options: list[int], key: str, primary: str) -> int:
-    """One of the cut-offs, from the URL; that of the primary metric unless chosen."""
-    cutoff = int(primary.partition("@")[2])
-    index = options.index(cutoff) if cutoff in options else 0
-    chosen = st.selectbox(label, options, index, key=key, bind="query-params")
-    return chosen or options[index]
+    """One of the cut-offs, from the URL; that of the primary metric unless picked."""
+    return int(pick(label, [str(k) for k in options], key, primary.partition("@")[2]))
 
 
 def show_question(name: str) -> None:
     """Move to a question; for callbacks, which run before the picker is drawn."""
-    st.session_state["question"] = name
+    st.session_state["pick-question"] = st.session_state["kept-question"] = name
 
 
 def last_saved() -> dict[str, Any] | None:

@@ -11,7 +11,8 @@ from app.core.model import GRADE_WORDS, Chunk
 
 _STYLE = """
 <style>
-.desk-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.desk-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden;
+  clip-path: inset(50%); }
 .desk-section { font-size: 1.05rem; font-weight: 600; margin: 1rem 0 .25rem; padding: 0; }
 .desk-question { font-size: 1.35rem; font-weight: 600; line-height: 1.35; margin: 0 0 .25rem;
   padding: .25rem 0 0; }
@@ -38,7 +39,7 @@ _STYLE = """
 .desk-table th, .desk-table td { text-align: right; padding: .28rem .7rem; font-weight: 400;
   border-bottom: 1px solid light-dark(#e3e8ed, #2a343f); vertical-align: baseline; }
 .desk-table th { color: light-dark(#51606e, #a9b6c2); font-size: .88rem; }
-.desk-table th[scope=row], .desk-table td.desk-left { text-align: left; }
+.desk-table th[scope=row], .desk-table th:first-child { text-align: left; padding-left: 0; }
 .desk-reading { min-height: 15rem; }
 .desk-table .desk-words { text-align: left; font-size: .85rem;
   color: light-dark(#51606e, #a9b6c2); }
@@ -62,11 +63,6 @@ def problem(sentence: str) -> None:
 def notice(sentence: str) -> None:
     """Something worth knowing, as literal text."""
     st.html(f'<p class="desk-meta" role="note">{escape(sentence)}</p>')
-
-
-def title(page: str) -> None:
-    """The page's name as its one heading of level 1, for those who do not see the navigation."""
-    st.html(f'<h1 class="desk-hidden">{escape(page)}</h1>')
 
 
 def section(words: str) -> None:
