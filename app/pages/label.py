@@ -10,9 +10,10 @@ from app.flows.loading import Loaded, require_questions
 from app.ui import shell, state, text
 
 
-def save(loaded: Loaded, reviewer: str, shown: Item, grade: int) -> None:
-    """Save the grade of the item that was on screen, and move on."""
+def save(collection: str, reviewer: str, shown: Item, grade: int) -> None:
+    """Save the grade of the item that was on screen, and move on; files are read anew."""
     try:
+        loaded = state.load_collection(collection)
         saved = labeling.grade(loaded, reviewer, shown, grade)
     except DeskError as error:
         state.set_failure(error)
@@ -27,10 +28,10 @@ def save(loaded: Loaded, reviewer: str, shown: Item, grade: int) -> None:
             state.show_question(following)
 
 
-def undo(loaded: Loaded, reviewer: str, event: str) -> None:
+def undo(collection: str, reviewer: str, event: str) -> None:
     """Take back the last grade, and show its item's question."""
     try:
-        taken = labeling.undo(loaded, reviewer, event)
+        taken = labeling.undo(state.load_collection(collection), reviewer, event)
     except DeskError as error:
         state.set_failure(error)
         return
@@ -55,7 +56,7 @@ def status(loaded: Loaded, reviewer: str) -> None:
                 type="tertiary",
                 icon=":material/undo:",
                 on_click=undo,
-                args=(loaded, reviewer, last["event"]),
+                args=(loaded.collection.name, reviewer, last["event"]),
             )
     if last["notice"]:
         text.notice(last["notice"])
@@ -87,7 +88,7 @@ def grading(loaded: Loaded, reviewer: str, name: str) -> None:
                 f"**{grade}** {words}",
                 key=f"grade-{grade}-{shown.question}-{shown.text_hash}",
                 on_click=save,
-                args=(loaded, reviewer, shown, grade),
+                args=(loaded.collection.name, reviewer, shown, grade),
             )
     status(loaded, reviewer)
 

@@ -89,13 +89,17 @@ def workspace() -> Workspace:
 
 def pick_collection() -> Loaded:
     """The collection on screen, from the URL; a picker where there are several."""
-    here = workspace()
-    names = here.names()
+    names = workspace().names()
     if not names:
         problem("There is no collection in data. Make one: desk init DIR.")
         st.stop()
     name = pick("Collection", names, "collection") if len(names) > 1 else names[0]
-    return kept().loaded(here, name)
+    return load_collection(name)
+
+
+def load_collection(name: str) -> Loaded:
+    """A collection as its files are now; raises DeskError."""
+    return kept().loaded(workspace(), name)
 
 
 def pick_reviewer() -> str | None:

@@ -1,0 +1,78 @@
+"""A Chromium and a running dashboard."""
+
+import os
+import shutil
+import signal
+import socket
+import urllib.request
+from contextlib import closing
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser, or the reason why these tests are skipped."""
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if path is None:
+        reason = "Browser tests need Debian's chromium: apt-get install chromium"
+        if os.environ.get("DESK_REQUIRE_BROWSER"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(QUIET))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def screen(chromium):
+    """A fresh page; `screen.outside` are the requests that left this machine."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.outside = []
+    page.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith(("http://localhost", "ws://localhost", "data:", "blob:"))
+            else page.outside.append(request.url)
+        ),
+    )
+    page.set_default_timeout(20_000)
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def dashboard(runbooks, desk_process, until):
+    """The address of `desk` serving the runbooks, evaluated, in a process of its own."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    process = desk_process(runbooks, "--port", str(port))
+    address = f"http://localhost:{port}"
+
+    def healthy():
+        assert process.poll() is None, process.communicate()
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+                return answer.read() == b"ok"
+        except OSError:
+            return False
+
+    until(healthy, "the dashboard's start", every=0.1)
+    yield address
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=20)
