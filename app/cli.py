@@ -35,7 +35,10 @@ class Desk(click.Group):
         except DeskError as error:
             tell(error)
             ctx.exit(2)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, OSError):
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("stopped. What was finished is kept.", err=True)
+            ctx.exit(2)
+        except (click.ClickException, click.exceptions.Exit, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - the last resort: logged, and told in a sentence
             where = record(error, _root(ctx))
@@ -121,6 +124,8 @@ def desk(
             found = evaluate(collection, reuse=True, progress=_progress)
             _print_scores(collection, found)
             code = max(code, _exit_code(found))
+            if found[-1].interrupted:
+                ctx.exit(2)
         except DeskError as error:
             tell(error)
             code = 2
@@ -133,7 +138,8 @@ def desk(
 
 
 def _print_scores(collection: Collection, found: list[Evaluation]) -> None:
-    _notices(found[0].notices)
+    for one in found:
+        _notices(one.notices)
     click.echo(report.score_tables(found, collection.settings.scoring.primary))
 
 

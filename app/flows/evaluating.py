@@ -23,7 +23,10 @@ from app.workspace import Collection
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """An execution with its scores under the labels as they are now."""
+    """An execution with its scores under the labels as they are now.
+
+    `reused`: it was there before. `interrupted`: Ctrl-C ended it.
+    """
 
     execution: Execution
     label_revision: str
@@ -32,6 +35,7 @@ class Evaluation:
     means: tuple[Mean, ...]
     reused: bool
     notices: tuple[str, ...]
+    interrupted: bool = False
 
 
 def evaluate(
@@ -69,8 +73,8 @@ def evaluate(
             run = Run(loaded, name, searcher, scoring, store, progress)
             execution, rankings, reused = run.execution(reuse=reuse)
             evaluation = _scored(loaded, execution, rankings, scoring, split, store, reused)
-            found.append(evaluation)
-            if execution.status == "incomplete" and run.interrupted:
+            found.append(replace(evaluation, interrupted=run.interrupted))
+            if run.interrupted:
                 break
     notices = (*left_over, *loaded.labels.notices, *found[0].notices)
     found[0] = replace(found[0], notices=notices)
@@ -167,12 +171,16 @@ def _evaluation(
 
 
 def _check_notices(execution: Execution) -> list[str]:
-    prefix = execution.provenance.get("checks", {}).get("prefix", {})
-    return [
+    checks = execution.provenance.get("checks", {})
+    notices = [
         f"{one['question']}: a search for {one['k']} hits returned others than the first "
         f"{one['k']} of the deeper search."
-        for one in prefix.get("differing", [])
+        for one in checks.get("prefix", {}).get("differing", [])
     ]
+    if shares := checks.get("ann_recall"):
+        means = ", ".join(f"{share:.3f} at {k}" for k, share in shares.items() if share is not None)
+        notices.append(f"{execution.configuration}: share of the exact first K found: {means}.")
+    return notices
 
 
 def _score_row(question: QuestionScore) -> dict[str, Any]:
