@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from app.flows.indexing import IndexReport, index
 from app.flows.listing import list_executions
 from app.flows.starting import init
 from app.launch import choose_port, serve
-from app.log import record
+from app.log import record, record_cause
 from app.workspace import Collection, Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,6 +34,7 @@ class Desk(click.Group):
         try:
             return super().invoke(ctx)
         except DeskError as error:
+            record_cause(error, _root(ctx))
             tell(error)
             ctx.exit(2)
         except (KeyboardInterrupt, click.Abort):
@@ -79,7 +81,8 @@ def _open(workspace: str | None) -> Workspace:
 
 
 def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    escaped = (sys.stdout.encoding or "").replace("-", "").lower() != "utf8"
+    click.echo(json.dumps(value, ensure_ascii=escaped, indent=2, allow_nan=False))
 
 
 def _progress(what: str, done: int, total: int) -> None:
@@ -127,6 +130,7 @@ def desk(
             if found[-1].interrupted:
                 ctx.exit(2)
         except DeskError as error:
+            record_cause(error, here.root)
             tell(error)
             code = 2
     if free is None:
@@ -172,12 +176,9 @@ def _cutoffs(ctx: click.Context, option: click.Parameter, value: str | None) -> 
     if value is None:
         return None
     try:
-        cutoffs = [int(part) for part in value.split(",")]
+        return [int(part) for part in value.split(",")]
     except ValueError:
         raise click.BadParameter("K are whole numbers with commas between: 1,3,5") from None
-    if min(cutoffs) < 1:
-        raise click.BadParameter("K must be at least 1")
-    return cutoffs
 
 
 @desk.command("evaluate")
@@ -270,8 +271,12 @@ def init_command(folder: Path) -> None:
 
 def main() -> None:
     """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         desk(prog_name="desk")
     except OSError as error:
-        tell(InvalidInput(f"{error.strerror or error}", place=str(error.filename or "")))
+        remedy = "Remove what is in the way, or mend the permissions"
+        tell(InvalidInput(error.strerror or str(error), place=str(error.filename), remedy=remedy))
         sys.exit(2)

@@ -5,9 +5,16 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
+from app.core.errors import DeskError, EngineError, LabelNotSaved, StoreError
 from app.core.judgments import now
 
 _MOST_BYTES = 5_000_000
+
+
+def record_cause(error: DeskError, root: Path) -> None:
+    """Log an error of the outside world behind one of ours; the sentence alone may not do."""
+    if error.__cause__ is not None and isinstance(error, EngineError | StoreError | LabelNotSaved):
+        record(error, root)
 
 
 def record(error: BaseException, root: Path) -> str:

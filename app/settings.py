@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -12,6 +13,8 @@ from app.core.model import GRADE_WORDS, HIGHEST_GRADE, ScoringSettings
 from app.core.validation import Record
 
 Mode = Literal["dense", "sparse", "hybrid"]
+#: The deepest rank anything is asked for; no reviewer and no generator reads further.
+DEEPEST = 10_000
 METRIC_NAMES = ("precision", "recall", "mrr", "ndcg", "hit")
 
 #: What a template may hold; the first is required.
@@ -33,9 +36,10 @@ def _rule(value: str) -> str:
     return value
 
 
-def _cutoffs(value: list[int]) -> list[int]:
-    if not value or min(value) < 1:
-        raise ValueError("needs whole numbers of at least 1")
+def check_cutoffs(value: Sequence[int]) -> list[int]:
+    """Cut-offs in order, each once; raises ValueError for none, one below 1 or beyond DEEPEST."""
+    if not value or min(value) < 1 or max(value) > DEEPEST:
+        raise ValueError(f"needs whole numbers from 1 to {DEEPEST}")
     return sorted(set(value))
 
 
@@ -62,7 +66,7 @@ def _check_template(name: str, template: str | None, parts: tuple[str, ...]) -> 
             raise ValueError(f"{name} holds {{{part}}}; known: {known}")
 
 
-Cutoffs = Annotated[list[int], AfterValidator(_cutoffs)]
+Cutoffs = Annotated[list[int], AfterValidator(check_cutoffs)]
 
 
 class Source(Record):
@@ -136,15 +140,15 @@ class Configuration(Record):
     document_template: str | None = None
     dimension: Annotated[int, Field(ge=1)] | None = None
     digest: str | None = None
-    depth: Annotated[int, Field(ge=2, le=10_000)] = 20
-    threshold: float | None = None
+    depth: Annotated[int, Field(ge=2, le=2 * DEEPEST)] = 20
+    threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
     rrf_k: Annotated[int, Field(ge=1)] | None = None
-    candidates: Annotated[int, Field(ge=1, le=10_000)] = 100
+    candidates: Annotated[int, Field(ge=1, le=2 * DEEPEST)] = 100
     exact: bool = False
     exact_twin: bool = False
     prefix_check: bool = False
-    timeout: Annotated[float, Field(gt=0)] = 60.0
-    deadline: Annotated[float, Field(gt=0)] = 1800.0
+    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 60.0
+    deadline: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1800.0
 
     @model_validator(mode="after")
     def _consistent(self) -> Configuration:

@@ -19,7 +19,18 @@ sys.addaudithook(refuse)
 """
 NO_SOCKET = 'FORBIDDEN = ("socket.__new__", "socket.connect", "socket.getaddrinfo")' + NO_NETWORK
 NO_CALL = 'FORBIDDEN = ("socket.connect", "socket.sendto", "socket.getaddrinfo")' + NO_NETWORK
-WORDS = "queue worker drain deadline retry budget client pool lease message".split()
+WORDS = [
+    "queue",
+    "worker",
+    "drain",
+    "deadline",
+    "retry",
+    "budget",
+    "client",
+    "pool",
+    "lease",
+    "log",
+]
 
 
 @pytest.fixture(scope="module")

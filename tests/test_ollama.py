@@ -125,7 +125,9 @@ def test_a_server_that_fails(embedder, server):
     )
 
 
-@pytest.mark.parametrize("body", ["<html>", "[]", '{"embeddings": "no"}', '{"embeddings": [["a"]]}'])
+@pytest.mark.parametrize(
+    "body", ["<html>", "[]", '{"embeddings": "no"}', '{"embeddings": [["a"]]}']
+)
 def test_an_answer_that_cannot_be_read(embedder, server, body):
     server.fail = lambda path, _: httpx.Response(200, text=body) if "embed" in path else None
     assert sentence(lambda: embed_all(embedder(), ["text"])) == (

@@ -47,7 +47,11 @@ def refused(settings):
 def test_what_is_not_set_has_the_documented_value(settings):
     found = settings(GOOD)
     one = found.configurations["one"]
-    assert (one.embedder_name, one.templates, one.depth) == ("bundled", ("{question}", "{text}"), 20)
+    assert (one.embedder_name, one.templates, one.depth) == (
+        "bundled",
+        ("{question}", "{text}"),
+        20,
+    )
     assert (one.timeout, one.deadline, one.threshold) == (60, 1800, None)
     assert (found.retain_text, found.source.path, found.filters) == (True, "corpus", {})
     assert (found.labels.completeness, found.scoring.primary) == ("pooled", "ndcg@3")
@@ -93,8 +97,8 @@ def test_embeddinggemma_is_asked_as_its_makers_say(settings):
          'labels.threshold is "1.5", not integer. Correct it.'),
         ("threshold = 1", "threshold = true",
          'labels.threshold is "True", not integer. Correct it.'),
-        ("[1, 3, 5]", "[0, 3]", "scoring.cutoffs needs whole numbers of at least 1. Correct it."),
-        ("[1, 3, 5]", "[]", "scoring.cutoffs needs whole numbers of at least 1. Correct it."),
+        ("[1, 3, 5]", "[0, 3]", "scoring.cutoffs needs whole numbers from 1 to 10000. Correct it."),
+        ("[1, 3, 5]", "[]", "scoring.cutoffs needs whole numbers from 1 to 10000. Correct it."),
         ("[1, 3, 5]", "[1, 5]",
          "scoring primary 'ndcg@3' has a K that is not among the cutoffs. Correct it."),
         ("[scoring]", '[scoring]\nprimary = "map@3"',
@@ -164,8 +168,8 @@ ONE = "configurations.one "
          "{title_or_none}. Correct it."),
         ("depth = 5",
          "configurations.one.depth 5 must be beyond the largest cut-off, 5. Correct it."),
-        ("depth = 20000",
-         'configurations.one.depth is "20000", not less than or equal to 10000. Correct it.'),
+        ("depth = 20001",
+         'configurations.one.depth is "20001", not less than or equal to 20000. Correct it.'),
         ("timeout = 0", 'configurations.one.timeout is "0", not greater than 0. Correct it.'),
         ('threshold = "0.4"', "configurations.one.threshold is \"'0.4'\", not number. Correct it."),
     ],

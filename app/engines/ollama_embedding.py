@@ -48,6 +48,7 @@ class OllamaEmbedder:
         self._deadline = deadline
         self._wanted_dimension = dimension
         self._wanted_digest = digest
+        self._seen_dimension: int | None = None
         self._client = ollama.Client(timeout=timeout, transport=transport)
 
     @property
@@ -83,7 +84,7 @@ class OllamaEmbedder:
                 f"the connection to Ollama at {self._host} broke off: {error}",
                 remedy="See the log of ollama serve, then run the command again",
             ) from error
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise EmbedderError(
                 f"Ollama at {self._host} sent an answer that cannot be read",
                 remedy="Check that it is an Ollama server, and its version",
@@ -183,14 +184,18 @@ class OllamaEmbedder:
         self, rows: list[Sequence[float]]
     ) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
         lengths = {len(row) for row in rows}
-        wanted = self._wanted_dimension
+        wanted = self._wanted_dimension or self._seen_dimension
         if len(lengths) > 1 or (wanted is not None and lengths not in ({wanted}, set())):
             found = ", ".join(str(length) for length in sorted(lengths))
-            expected = f"the configuration asks for {wanted}" if wanted else "they must be equal"
+            expected = "they must be equal"
+            if wanted is not None:
+                asks = "the configuration asks for" if self._wanted_dimension else "others had"
+                expected = f"{asks} {wanted}"
             raise EmbedderError(
                 f"{self.name} returned vectors of dimension {found}; {expected}",
                 remedy="Correct dimension in collection.toml, or choose the right model",
             )
+        self._seen_dimension = next(iter(lengths), wanted)
         return np.asarray(rows, dtype=np.float32).reshape(len(rows), -1)
 
 

@@ -7,6 +7,8 @@ key: the engine's own order of equal scores is arbitrary.
 
 from __future__ import annotations
 
+import hashlib
+import re
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -46,6 +48,13 @@ class Search:
 def point_id(key: ChunkKey) -> str:
     """The id of a chunk's point: a UUID of version 5 over its key."""
     return str(uuid.uuid5(_NAMESPACE, str(key)))
+
+
+def payload_name(field: str) -> str:
+    """The payload key of a field. Qdrant reads dots, brackets and blanks as a path."""
+    if re.fullmatch(r"[A-Za-z0-9_-]+", field):
+        return field
+    return f"field-{hashlib.sha256(field.encode()).hexdigest()[:16]}"
 
 
 @contextmanager
@@ -122,7 +131,9 @@ class QdrantEngine:
         if vector is not None:
             vectors[_DENSE] = vector.tolist()
         return models.PointStruct(
-            id=point_id(chunk.key), vector=vectors, payload=dict(chunk.fields)
+            id=point_id(chunk.key),
+            vector=vectors,
+            payload={payload_name(name): value for name, value in chunk.fields.items()},
         )
 
     def count(self, filters: Filter | None = None) -> int:
@@ -204,7 +215,9 @@ def _filter(filters: Filter) -> models.Filter | None:
         must=[
             models.Filter(
                 should=[
-                    models.FieldCondition(key=name, match=models.MatchValue(value=value))
+                    models.FieldCondition(
+                        key=payload_name(name), match=models.MatchValue(value=value)
+                    )
                     for value in allowed
                 ]
             )

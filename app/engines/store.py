@@ -105,7 +105,7 @@ class Store:
         self._busy_since = 0.0
         self._closed_at = float("-inf")
         self._inside = threading.local()
-        self._migrated = False
+        self._migrated: int | None = None
 
     @classmethod
     def at(cls, path: Path) -> Store:
@@ -166,16 +166,10 @@ class Store:
     def _open(self) -> duckdb.DuckDBPyConnection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = self._connect()
-        try:
-            if not self._migrated:
-                connection = self._migrate(connection)
-                self._migrated = True
-        except duckdb.Error as error:
-            connection.close()
-            raise self._ours(error) from error
-        except BaseException:
-            connection.close()
-            raise
+        inode = self.path.stat().st_ino
+        if self._migrated != inode:  # another file: the first time, or a backup was put in place
+            connection = self._migrate(connection)
+            self._migrated = self.path.stat().st_ino
         return connection
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
@@ -228,23 +222,36 @@ class Store:
     def _migrate(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
         """Bring the schema up to date, after a copy of a store that had an older one."""
         wanted = migrations()
-        found = _schema_version(connection)
-        if found > len(wanted):
-            raise self._newer(f"a newer version of this program (schema {found})")
-        if found == len(wanted):
-            return connection
-        if found:
-            # Copying an open file would drop this process's lock on it.
+        try:
+            found = self._version(connection, len(wanted))
+            if 0 < found < len(wanted):
+                # Copying an open file would drop this process's lock on it.
+                connection.close()
+                beside = self.path.with_name(f"{self.path.name}.before-{found + 1}")
+                shutil.copy2(self.path, beside)
+                connection = self._connect()
+                # Another process may have come first.
+                found = self._version(connection, len(wanted))
+            if found < len(wanted):
+                connection.begin()
+                for number, text in enumerate(wanted[found:], start=found + 1):
+                    connection.execute(text)
+                    connection.execute(statement("schema_version_set"), {"version": number})
+                connection.commit()
+                connection.execute("checkpoint")
+        except duckdb.Error as error:
             connection.close()
-            shutil.copy2(self.path, self.path.with_name(f"{self.path.name}.before-{found + 1}"))
-            connection = self._connect()
-        connection.begin()
-        for number, text in enumerate(wanted[found:], start=found + 1):
-            connection.execute(text)
-            connection.execute(statement("schema_version_set"), {"version": number})
-        connection.commit()
-        connection.execute("checkpoint")
+            raise self._ours(error) from error
+        except BaseException:
+            connection.close()
+            raise
         return connection
+
+    def _version(self, connection: duckdb.DuckDBPyConnection, known: int) -> int:
+        found = _schema_version(connection)
+        if found > known:
+            raise self._newer(f"a newer version of this program (schema {found})")
+        return found
 
 
 def _schema_version(connection: duckdb.DuckDBPyConnection) -> int:

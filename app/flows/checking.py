@@ -10,6 +10,7 @@ from typing import Any
 from app.core.errors import DeskError, EmbedderError, NotReady, Problem
 from app.flows.indexing import make_embedder
 from app.flows.loading import Loaded, load, require_questions
+from app.flows.report import count
 from app.flows.searching import misfit, read_manifest
 from app.workspace import Collection
 
@@ -119,15 +120,15 @@ def as_text(report: CheckReport) -> str:
     """The answer of `desk check`."""
     lines = [f"{report.collection}:"]
     if facts := report.facts:
-        counted = ", ".join(f"{count} {kind}" for kind, count in facts["questions"].items())
-        states = ", ".join(f"{count} {state}" for state, count in facts["pairs"].items())
+        counted = ", ".join(f"{n} {kind}" for kind, n in facts["questions"].items())
+        states = ", ".join(f"{n} {state}" for state, n in facts["pairs"].items())
         lines += [
-            f"  corpus     {facts['documents']} documents, {facts['chunks']} chunks, "
-            f"{facts['eligible']} eligible",
+            f"  corpus     {count(facts['documents'], 'document')}, "
+            f"{count(facts['chunks'], 'chunk')}, {facts['eligible']} eligible",
             f"  revision   {facts['corpus_revision']}",
             f"  questions  {counted}",
-            f"  labels     {facts['judgments']} judgments in force; pairs: {states or 'none'}; "
-            f"{facts['relevant']} relevant",
+            f"  labels     {count(facts['judgments'], 'judgment')} in force; "
+            f"pairs: {states or 'none'}; {facts['relevant']} relevant",
         ]
     lines += [f"  error: {problem}" for problem in report.errors]
     lines += [f"  finding: {problem}" for problem in report.findings]

@@ -18,6 +18,7 @@ from app.flows.progress import Progress, marked, silent
 from app.flows.running import Run
 from app.flows.scoring import QuestionScore, Scored, score_rankings
 from app.flows.searching import Fill, fresh_engine, open_searcher
+from app.settings import check_cutoffs
 from app.workspace import Collection
 
 
@@ -84,10 +85,16 @@ def evaluate(
 def rescore(
     loaded: Loaded, execution: Execution, cutoffs: Sequence[int], split: str | None = None
 ) -> Evaluation:
-    """Score a stored execution under the labels as they are now; it must be of this corpus.
+    """Score a stored execution under the labels as they are now.
 
-    Raises InvalidInput where it is not.
+    Raises InvalidInput where it is of another corpus revision, or kept fewer ranks than a K needs.
     """
+    depth = int(execution.provenance["depth"])
+    if max(cutoffs) > depth:
+        raise InvalidInput(
+            f"the execution {execution.id} kept {depth} ranks, too few for K = {max(cutoffs)}",
+            remedy=f"Run it again: desk evaluate {execution.collection}",
+        )
     if execution.corpus_revision != loaded.corpus.revision:
         raise InvalidInput(
             f"the execution {execution.id} was run on another revision of the corpus of "
@@ -114,9 +121,10 @@ def rescore(
 def _cutoffs(cutoffs: Sequence[int] | None) -> list[int] | None:
     if cutoffs is None:
         return None
-    if not cutoffs or min(cutoffs) < 1:
-        raise InvalidInput("K must be a whole number of at least 1", remedy="For example --k 1,3,5")
-    return sorted(set(cutoffs))
+    try:
+        return check_cutoffs(cutoffs)
+    except ValueError as error:
+        raise InvalidInput(f"K {error}", remedy="For example --k 1,3,5") from error
 
 
 def _require_split(loaded: Loaded, split: str | None) -> None:

@@ -10,6 +10,8 @@ from app.engines.executions import Execution
 from app.engines.store import Store
 from app.workspace import Workspace
 
+__all__ = ["Execution", "list_executions"]
+
 
 def list_executions(
     workspace: Workspace, collection: str | None = None

@@ -26,40 +26,50 @@ def marked(folder: Path, what: str) -> Iterator[list[str]]:
     """Mark work as under way; yields sentences about earlier work that was cut short.
 
     A mark is a file under a lock that dies with its process, so a mark whose lock is free was
-    left by a crash or kill -9.
+    left by a crash or kill -9. It goes once work has succeeded that could tell of it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    notices = _left_over(folder)
+    left = _left_over(folder)
     mark = folder / f"{event_id()}.json"
-    lock = FileLock(f"{mark}.lock")
-    lock.acquire()
-    try:
+    with _held(mark):
         mark.write_text(json.dumps({"what": what, "pid": os.getpid(), "started": now()}))
-        yield notices
-    finally:
-        mark.unlink(missing_ok=True)
-        lock.release()
-        Path(f"{mark}.lock").unlink(missing_ok=True)
-
-
-def _left_over(folder: Path) -> list[str]:
-    notices: list[str] = []
-    for mark in sorted(folder.glob("*.json")):
-        lock = FileLock(f"{mark}.lock")
         try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            continue
-        try:
-            value = json.loads(mark.read_text())
-            notices.append(
-                f"{value['what']}, started {value['started']} by process {value['pid']}, did not "
-                "finish. Nothing half done was kept."
-            )
-        except (OSError, ValueError, KeyError):
-            notices.append("Work that an earlier process began did not finish.")
+            yield list(left.values())
         finally:
             mark.unlink(missing_ok=True)
-            lock.release()
-            Path(f"{mark}.lock").unlink(missing_ok=True)
-    return notices
+    for told in left:
+        told.unlink(missing_ok=True)
+
+
+@contextmanager
+def _held(mark: Path) -> Iterator[None]:
+    """The lock of a mark; raises Timeout while its work goes on."""
+    path = Path(f"{mark}.lock")
+    with FileLock(path, timeout=0):
+        yield
+        path.unlink(missing_ok=True)
+
+
+def _left_over(folder: Path) -> dict[Path, str]:
+    """Marks whose work no longer goes on, each with its sentence."""
+    found: dict[Path, str] = {}
+    for mark in sorted(folder.glob("*.json")):
+        try:
+            with _held(mark):
+                # Its work may have ended, in good order, since the folder was read.
+                if mark.exists():
+                    found[mark] = _sentence(mark)
+        except Timeout:
+            continue
+    return found
+
+
+def _sentence(mark: Path) -> str:
+    try:
+        value = json.loads(mark.read_text())
+        return (
+            f"{value['what']}, started {value['started']} by process {value['pid']}, did not "
+            "finish. Nothing half done is used."
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return "Work that an earlier process began did not finish. Nothing half done is used."

@@ -82,9 +82,15 @@ def provenance(
 
 
 def fingerprint(
-    searcher: Searcher, collection: str, name: str, depth: int, texts: dict[str, str]
+    searcher: Searcher,
+    collection: str,
+    name: str,
+    depth: int,
+    texts: dict[str, str],
+    *,
+    retain_text: bool,
 ) -> str:
-    """What decides a ranking: two executions with one fingerprint have the same rankings."""
+    """What decides a ranking and what is kept of it: with one fingerprint both are the same."""
     ignored = {"timeout", "deadline"}
     return digest(
         {
@@ -98,5 +104,6 @@ def fingerprint(
             "embedder": embedder_of(searcher),
             "engine": searcher.engine.description,
             "questions": texts,
+            "retain_text": retain_text,
         }
     )

@@ -32,6 +32,11 @@ How to read it (each value is a mean over the answerable questions, from 0 to 1)
 Unsupported questions have no answer in the corpus. They are in none of these means."""
 
 
+def count(n: int, noun: str) -> str:
+    """A number with its noun: 1 chunk, 2 chunks."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def number(value: float | None) -> str:
     """Three decimals; `-` for a value that does not exist."""
     return "-" if value is None else f"{value:.3f}"
@@ -84,11 +89,11 @@ def score_tables(found: Sequence[Evaluation], primary: str) -> str:
     relevant = sum(
         q.relevant or 0 for q in first.scored.questions if q.k == first.scoring.cutoffs[0]
     )
-    kinds = ", ".join(f"{count} {kind}" for kind, count in overall.counts.items() if count)
+    kinds = ", ".join(f"{n} {kind}" for kind, n in overall.counts.items() if n)
     parts = [
-        f"{execution.collection}: {execution.points} points in the index, {execution.eligible} of "
-        f"them eligible; {overall.answerable} answerable questions with {relevant} relevant pairs"
-        + (f"; {kinds}" if kinds else "")
+        f"{execution.collection}: {count(execution.points, 'point')} in the index, "
+        f"{execution.eligible} eligible; {count(overall.answerable, 'answerable question')} with "
+        f"{count(relevant, 'relevant pair')}" + (f"; {kinds}" if kinds else "")
     ]
     metrics = [METRIC_WORDS[name] for name in MEAN_NAMES.values()]
     header = ["configuration", "K", "scored", *metrics, "Judged"]
@@ -117,10 +122,13 @@ def _details(one: Evaluation, primary: str) -> str:
     ]
     failures = [q for q in one.scored.questions if q.k == k and q.outcome == "failed"]
     if execution.status == "incomplete":
-        lines.append(f"  {len(failures)} questions failed, so there are no means:")
+        lines.append(f"  {count(len(failures), 'question')} failed, so there are no means:")
         lines += [f"    {q.question}: {q.reason}" for q in failures[:10]]
         return "\n".join(lines)
     categories = [m for m in one.means if m.k == k and m.category is not None and m.answerable]
+    if not categories:
+        lines.append("  no question is answerable yet: grade chunks on the page Label")
+        return "\n".join(lines)
     lines.append(
         f"  {name} by category: "
         + ", ".join(

@@ -39,7 +39,10 @@ class Run:
         loaded, searcher = self.loaded, self.searcher
         texts = {question.id: question.text for question in loaded.questions.values()}
         depth = max(searcher.configuration.depth, max(self.scoring.cutoffs) + _BEYOND)
-        identity = fingerprint(searcher, loaded.collection.name, self.name, depth, texts)
+        retain_text = loaded.collection.settings.retain_text
+        identity = fingerprint(
+            searcher, loaded.collection.name, self.name, depth, texts, retain_text=retain_text
+        )
         if reuse and (known := executions.find_fingerprint(self.store, identity)):
             return known, executions.rankings(self.store, known)[0], True
         started = now()
@@ -71,7 +74,7 @@ class Run:
             rankings,
             texts,
             loaded.corpus,
-            retain_text=loaded.collection.settings.retain_text,
+            retain_text=retain_text,
         )
         return execution, rankings, False
 

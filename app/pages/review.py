@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from app.engines.executions import Execution
 from app.flows import charts
 from app.flows.comparing import Comparison, compare_executions
-from app.flows.listing import list_executions
+from app.flows.listing import Execution, list_executions
 from app.flows.loading import Loaded
 from app.flows.report import METRIC_WORDS, number, signed
 from app.flows.scoring import QuestionScore

@@ -16,7 +16,7 @@ from app.core.judgments import reviewer_id
 from app.core.text import shown
 from app.engines.retrieval import QdrantEngine
 from app.flows.loading import Loaded, load
-from app.log import record
+from app.log import record, record_cause
 from app.ui.text import notice, problem
 from app.workspace import Collection, Workspace
 
@@ -30,6 +30,7 @@ def guarded() -> Iterator[None]:
     try:
         yield
     except DeskError as error:
+        record_cause(error, Path.cwd())
         for found in error.problems[:20]:
             problem(str(found))
         if len(error.problems) > 20:

@@ -1,0 +1,177 @@
+"""Executions, rankings and scores in a real store."""
+
+from dataclasses import replace
+
+import duckdb
+import pytest
+
+from app.core.errors import StoreError
+from app.core.model import ChunkKey, Hit, Ranking, ScoringSettings
+from app.engines import executions
+from app.engines.executions import Execution
+from app.engines.store import Store
+from app.flows.evaluating import evaluate
+from app.flows.loading import load
+from app.workspace import Workspace
+
+SCORING = ScoringSettings()
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "desk.duckdb")
+
+
+@pytest.fixture
+def loaded(tiny, collection_of):
+    return load(collection_of(tiny()))
+
+
+def key(name):
+    return ChunkKey(name, "as-is-v1", name)
+
+
+RANKINGS = [
+    Ranking("q1", (Hit(1, key("pear"), 0.75), Hit(2, key("apple"), 0.5)), None, 1.5, 2.5),
+    Ranking("q2", failure="the server is gone"),
+]
+
+
+@pytest.fixture
+def saved(store, loaded):
+    """Saves an execution of the tiny collection and returns it."""
+
+    def save(name="aaaa", *, retain_text=True, rankings=RANKINGS, **more):
+        one = Execution(
+            id=name, collection="tiny", configuration="sparse", fingerprint="f", status="complete",
+            corpus_revision=loaded.corpus.revision, points=4, eligible=4, started="2026-01-01",
+            finished="2026-01-02", provenance={"configuration": {"threshold": None}, "user": "é'"},
+        )  # fmt: skip
+        one = replace(one, **more)
+        texts = {q.id: q.text for q in loaded.questions.values()}
+        executions.save(store, one, rankings, texts, loaded.corpus, retain_text=retain_text)
+        return one
+
+    return save
+
+
+def count(store, table):
+    with duckdb.connect(str(store.path)) as connection:
+        return connection.execute(f"select count(*) from {table}").fetchone()[0]
+
+
+def test_an_execution_comes_back_as_it_was_saved(store, saved, loaded):
+    one = saved()
+    assert executions.listed(store) == [one]
+    rankings, texts = executions.rankings(store, one)
+    assert rankings == RANKINGS
+    assert texts == {q.id: q.text for q in loaded.questions.values()}
+
+
+def test_the_threshold_is_that_of_the_configuration(saved):
+    assert saved().threshold is None
+    provenance = {"configuration": {"threshold": 0}}
+    assert saved("bbbb", provenance=provenance).threshold == 0.0
+
+
+def test_newest_first_and_by_collection(store, saved):
+    first, second = saved("aaaa"), saved("bbbb")
+    assert executions.listed(store, "tiny") == [second, first]
+    assert executions.listed(store, "other") == []
+
+
+def test_a_fingerprint_finds_the_newest_complete_execution(store, saved):
+    saved("aaaa")
+    wanted = saved("bbbb")
+    saved("cccc", status="incomplete")
+    saved("dddd", fingerprint="g")
+    assert executions.find_fingerprint(store, "f") == wanted
+    assert executions.find_fingerprint(store, "h") is None
+
+
+def test_a_prefix_or_a_configuration_finds_executions(store, saved):
+    saved("abcd"), saved("abxy"), saved("zzzz", configuration="ab")
+    assert [one.id for one in executions.find_prefix(store, "ab")] == ["zzzz", "abxy", "abcd"]
+    assert [one.id for one in executions.find_prefix(store, "abc")] == ["abcd"]
+    assert executions.find_prefix(store, "%") == []
+
+
+def test_a_corpus_revision_is_kept_once(store, saved):
+    saved("aaaa"), saved("bbbb")
+    tables = ("corpora", "corpus_chunks", "chunks", "texts", "questions", "executions", "hits")
+    assert [count(store, table) for table in tables] == [1, 4, 4, 4, 2, 2, 4]
+
+
+def test_texts_are_left_out_where_the_settings_say_so(store, saved):
+    saved(retain_text=False)
+    assert count(store, "texts") == 0 and count(store, "corpus_chunks") == 4
+
+
+def test_an_execution_that_cannot_be_saved_whole_leaves_nothing(store, saved):
+    bad = [Ranking("q1", (Hit(1, key("pear"), 0.5),), "no", float("nan"), None)]
+    with pytest.raises((StoreError, TypeError, ValueError)):
+        saved(rankings=[*bad, Ranking("q2", embed_ms=None)])
+    assert executions.listed(store) == []
+    assert count(store, "hits") == count(store, "corpora") == 0
+
+
+def row(question, k, **more):
+    values = dict.fromkeys(("precision", "recall", "rr", "ndcg", "hit", "judged"), 0.5)
+    base = {"question": question, "k": k, "outcome": "scored", "reason": None, "relevant": 1}
+    return {**base, "provisional": False, "bounds": "{}", **values, **more}
+
+
+def scores_of(store, one, labels):
+    return executions.scores(store, one, labels.revision, SCORING.as_json()["hash"])
+
+
+def test_scores_belong_to_labels_and_settings(store, saved, loaded):
+    one = saved()
+    rows = [row("q1", 1, ndcg=1.0), row("q2", 1, ndcg=0.5)]
+    executions.save_scores(store, one, loaded.labels, SCORING, rows)
+    found = scores_of(store, one, loaded.labels)
+    assert [(r["question"], r["k"], r["ndcg"]) for r in found] == [("q1", 1, 1.0), ("q2", 1, 0.5)]
+    assert executions.scores(store, one, loaded.labels.revision, "other") == []
+    assert executions.scores(store, one, "other", SCORING.as_json()["hash"]) == []
+
+
+def test_scores_are_saved_once(store, saved, loaded):
+    one = saved()
+    for value in (1.0, 0.0):
+        rows = [row("q1", 1, ndcg=value), row("q2", 1)]
+        executions.save_scores(store, one, loaded.labels, SCORING, rows)
+    assert [r["ndcg"] for r in scores_of(store, one, loaded.labels)] == [1.0, 0.5]
+    assert count(store, "label_sets") == 1 and count(store, "label_pairs") == 3
+
+
+def test_the_headline_is_a_mean_only_where_every_question_has_a_number(store, saved, loaded):
+    one = saved()
+    rows = [
+        row("q1", 1, ndcg=1.0), row("q2", 1, ndcg=0.5),
+        row("q1", 3, ndcg=None, provisional=True), row("q2", 3),
+        row("q1", 5, outcome="failed", ndcg=None, recall=None), row("q2", 5),
+        row("q1", 7, outcome="not applicable", ndcg=None, recall=None), row("q2", 7, ndcg=0.25),
+    ]  # fmt: skip
+    executions.save_scores(store, one, loaded.labels, SCORING, rows)
+    found = {r["k"]: (r["scored"], r["ndcg"]) for r in executions.headline(store, "tiny")["aaaa"]}
+    assert found == {1: (2, 0.75), 3: (2, None), 5: (1, None), 7: (1, 0.25)}
+    assert executions.headline(store, "other") == {}
+
+
+def test_no_text_is_stored_where_the_settings_say_so(runbooks, collection_of, edit):
+    kept = b"orchestrator does not allow", b"linger until the machine runs out of ports"
+
+    def stored():
+        evaluate(collection_of(runbooks), ["sparse"])
+        path = Workspace.at(runbooks).store_path
+        with duckdb.connect(str(path)) as connection:
+            connection.execute("checkpoint")
+            rows = connection.execute("select text from texts").fetchall()
+        return rows, [phrase in path.read_bytes() for phrase in kept]
+
+    edit(
+        runbooks / "data/runbooks/collection.toml", "format = 1", "format = 1\nretain_text = false"
+    )
+    assert stored() == ([], [False, False])
+    edit(runbooks / "data/runbooks/collection.toml", "retain_text = false", "retain_text = true")
+    assert len(stored()[0]) == 7
