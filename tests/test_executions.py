@@ -85,15 +85,15 @@ def test_a_fingerprint_finds_the_newest_complete_execution(store, saved):
     wanted = saved("bbbb")
     saved("cccc", status="incomplete")
     saved("dddd", fingerprint="g")
-    assert executions.find_fingerprint(store, "f") == wanted
-    assert executions.find_fingerprint(store, "h") is None
+    assert executions.listed(store, fingerprint="f")[0] == wanted
+    assert executions.listed(store, fingerprint="h") == []
 
 
 def test_a_prefix_or_a_configuration_finds_executions(store, saved):
     saved("abcd"), saved("abxy"), saved("zzzz", configuration="ab")
-    assert [one.id for one in executions.find_prefix(store, "ab")] == ["zzzz", "abxy", "abcd"]
-    assert [one.id for one in executions.find_prefix(store, "abc")] == ["abcd"]
-    assert executions.find_prefix(store, "%") == []
+    assert [one.id for one in executions.listed(store, name="ab")] == ["zzzz", "abxy", "abcd"]
+    assert [one.id for one in executions.listed(store, name="abc")] == ["abcd"]
+    assert executions.listed(store, name="%") == []
 
 
 def test_a_corpus_revision_is_kept_once(store, saved):

@@ -128,23 +128,20 @@ def _execution(row: Row) -> Execution:
     return Execution(**values)
 
 
-def listed(store: Store, collection: str | None = None) -> list[Execution]:
-    """Every execution, newest first; of one collection where it is named."""
+def listed(
+    store: Store,
+    collection: str | None = None,
+    *,
+    fingerprint: str | None = None,
+    name: str | None = None,
+) -> list[Execution]:
+    """Executions, newest first; those that meet every condition given.
+
+    `fingerprint` finds complete ones only; `name` is the beginning of an id, or a configuration.
+    """
+    conditions = {"collection": collection, "fingerprint": fingerprint, "name": name}
     with store.work() as unit:
-        return [_execution(row) for row in unit.rows("executions_list", {"collection": collection})]
-
-
-def find_fingerprint(store: Store, fingerprint: str) -> Execution | None:
-    """The newest complete execution with a fingerprint."""
-    with store.work() as unit:
-        rows = unit.rows("executions_by_fingerprint", {"fingerprint": fingerprint})
-    return _execution(rows[0]) if rows else None
-
-
-def find_prefix(store: Store, prefix: str) -> list[Execution]:
-    """Executions whose id begins so, or whose configuration is named so; newest first."""
-    with store.work() as unit:
-        return [_execution(row) for row in unit.rows("executions_by_prefix", {"prefix": prefix})]
+        return [_execution(row) for row in unit.rows("executions_list", conditions)]
 
 
 def rankings(store: Store, execution: Execution) -> tuple[list[Ranking], dict[str, str]]:

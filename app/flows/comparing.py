@@ -76,7 +76,7 @@ def find_execution(store: Store, name: str) -> Execution:
 
     Raises InvalidInput where there is none or more than one.
     """
-    found = executions.find_prefix(store, name) if name else []
+    found = executions.listed(store, name=name) if name else []
     exact = [e for e in found if name == e.id] or [e for e in found if name == e.configuration]
     if exact:
         return exact[0]

@@ -43,8 +43,8 @@ class Run:
         identity = fingerprint(
             searcher, loaded.collection.name, self.name, depth, texts, retain_text=retain_text
         )
-        if reuse and (known := executions.find_fingerprint(self.store, identity)):
-            return known, executions.rankings(self.store, known)[0], True
+        if reuse and (known := executions.listed(self.store, fingerprint=identity)):
+            return known[0], executions.rankings(self.store, known[0])[0], True
         started = now()
         rankings, checks = self._search(texts, depth)
         failed = any(ranking.failure is not None for ranking in rankings)

@@ -4,5 +4,8 @@ select
     started, finished, provenance
 from executions
 join corpora using (corpus_ref)
-where $collection is null or executions.collection = $collection
+where
+    ($collection is null or executions.collection = $collection)
+    and ($fingerprint is null or (fingerprint = $fingerprint and status = 'complete'))
+    and ($name is null or starts_with(execution, $name) or configuration = $name)
 order by execution_ref desc

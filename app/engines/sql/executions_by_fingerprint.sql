@@ -1,9 +1,0 @@
-select
-    execution as id, executions.collection, configuration, fingerprint, status,
-    corpora.revision as corpus_revision, corpora.points, corpora.eligible,
-    started, finished, provenance
-from executions
-join corpora using (corpus_ref)
-where fingerprint = $fingerprint and status = 'complete'
-order by execution_ref desc
-limit 1
