@@ -5,7 +5,8 @@ import re
 import subprocess
 
 import pytest
-from conftest import REPOSITORY
+
+from tests.conftest import REPOSITORY
 
 APP = REPOSITORY / "app"
 FILES = sorted(path for path in APP.rglob("*.py"))

@@ -186,7 +186,7 @@ def test_a_last_line_without_its_end_is_kept(ledger, path, mark):
 
 def in_a_process(function, *arguments):
     """The command that calls a function of this file, and where it finds its imports."""
-    call = f"import sys, test_ledger; test_ledger.{function.__name__}(*sys.argv[1:])"
+    call = f"import sys; from tests import test_ledger; test_ledger.{function.__name__}(*sys.argv[1:])"
     command = [sys.executable, "-c", call, *map(str, arguments)]
     return {"args": command, "env": {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}}
 

@@ -5,11 +5,11 @@ import socket
 import httpx
 import numpy as np
 import pytest
-from conftest import OllamaServer
 
 from app.core.errors import EmbedderError
 from app.engines.embedding import embed_all
 from app.engines.ollama_embedding import OllamaEmbedder
+from tests.conftest import OllamaServer
 
 HOST = "127.0.0.1:11434"
 

@@ -89,8 +89,8 @@ class QdrantEngine:
         self._bm25 = Bm25()
         self._lock = Lock()
 
-    @property
-    def description(self) -> dict[str, str]:
+    @staticmethod
+    def description() -> dict[str, str]:
         """Engine and versions, for provenance."""
         return {
             "engine": "qdrant-client, in memory",

@@ -12,6 +12,8 @@ from app.flows.searching import Fill, fresh_engine, open_searcher
 
 #: Ranks shown beyond K, so that what was just missed can be seen.
 BEYOND = 5
+#: At most this many ranks are shown, however large K is: a page of more is slow and unread.
+MOST_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def inspect_question(
         ranking=ranking,
         evidence=tuple(
             Evidence(graded, loaded.corpus.chunks[graded.hit.key])
-            for graded in deep.ranking[: k + BEYOND]
+            for graded in deep.ranking[: min(k + BEYOND, MOST_SHOWN)]
         ),
         score=scored.questions[0],
         acceptance=scored.unsupported[0] if scored.unsupported else None,

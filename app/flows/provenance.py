@@ -11,6 +11,7 @@ from typing import Any
 from app import __version__
 from app.core.model import ScoringSettings
 from app.core.text import digest
+from app.engines.retrieval import QdrantEngine
 from app.flows.searching import Searcher
 
 #: Version of how rankings are made; part of the fingerprint, so that an execution of an older
@@ -70,7 +71,7 @@ def provenance(
         "filters": searcher.filters,
         "depth": depth,
         "embedder": embedder_of(searcher),
-        "engine": searcher.engine.description,
+        "engine": QdrantEngine.description(),
         "label_revision": label_revision,
         "scoring": scoring.as_json(),
         "checks": checks,
@@ -102,7 +103,7 @@ def fingerprint(
             "depth": depth,
             "corpus": searcher.corpus.revision,
             "embedder": embedder_of(searcher),
-            "engine": searcher.engine.description,
+            "engine": QdrantEngine.description(),
             "questions": texts,
             "retain_text": retain_text,
         }

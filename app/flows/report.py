@@ -82,6 +82,25 @@ def _mean_row(name: str, mean: Mean) -> list[str]:
     return [*cells, number(mean.judged)]
 
 
+def _as_zero(found: Sequence[Evaluation]) -> str:
+    """The provisional means with open pairs as grade 0, under that name."""
+    rows = [
+        [one.execution.configuration, str(mean.k),
+         *(number(mean.as_zero[metric]) for metric in MEAN_NAMES.values())]
+        for one in found
+        for mean in one.means
+        if mean.category is None and mean.provisional
+    ]  # fmt: skip
+    if not rows:
+        return ""
+    header = ["unjudged as 0", "K", *(METRIC_WORDS[name] for name in MEAN_NAMES.values())]
+    return (
+        "Provisional: chunks that nobody judged may still change these values. If your labels\n"
+        "already list everything relevant, say so: completeness in collection.toml.\n\n"
+        + table(header, rows, frozenset(range(1, len(header))))
+    )
+
+
 def score_tables(found: Sequence[Evaluation], primary: str) -> str:
     """The answer of `desk evaluate`: means, categories, low cases and unsupported questions."""
     first = found[0]
@@ -104,6 +123,7 @@ def score_tables(found: Sequence[Evaluation], primary: str) -> str:
         if mean.category is None
     ]
     parts.append(table(header, rows, frozenset(range(1, len(header)))))
+    parts.append(_as_zero(found))
     parts += [_details(one, primary) for one in found]
     parts.append(_unsupported(found))
     parts.append(LEGEND)

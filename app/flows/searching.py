@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from app.core.corpus import Corpus
 from app.core.errors import EmbedderError, EngineError, NotReady
@@ -20,13 +21,21 @@ from app.workspace import Collection
 
 @dataclass(frozen=True)
 class Searcher:
-    """Searches of one configuration over one corpus revision; holds no state between them."""
+    """Searches of one configuration over one corpus revision; holds no state between them.
+
+    The engine is filled when the first search needs it: a stored execution needs none.
+    """
 
     configuration: Configuration
     corpus: Corpus
     filters: dict[str, list[str | int | bool]]
     embedder: Embedder | None
-    engine: QdrantEngine
+    fill: Callable[[], QdrantEngine]
+
+    @cached_property
+    def engine(self) -> QdrantEngine:
+        """The filled engine; raises NotReady or EngineError where it cannot be filled."""
+        return self.fill()
 
     def search(self, depth: int, *, exact: bool | None = None) -> Search:
         """What the engine is asked for `depth` ranks."""
@@ -131,8 +140,8 @@ def open_searcher(
 ) -> Searcher:
     """Make a configuration searchable; embeds no chunk.
 
-    Raises NotReady where what was indexed does not fit the corpus or the embedder, EmbedderError
-    where the embedder that was asked for is not to be had.
+    Raises NotReady where what was indexed does not fit the corpus or the embedder or is not all
+    there, EmbedderError where the embedder that was asked for is not to be had.
     """
     configuration = collection.configuration(name)
     embedder = make_embedder(configuration)
@@ -141,13 +150,16 @@ def open_searcher(
     if reason := misfit(collection, name, corpus, digest):
         raise NotReady(reason, remedy=remedy)
 
+    chunks = list(corpus.chunks.values())
+    keys = [vector_key(text) for text in rendered(chunks, configuration.templates[1])]
+    cache = VectorCache.of(collection.vectors, digest) if digest else None
+    if cache is not None and cache.missing(keys):
+        raise NotReady(f"vectors of {collection.name} are missing", remedy=remedy)
+
     def fill() -> QdrantEngine:
-        chunks = list(corpus.chunks.values())
         vectors, dimension = None, None
-        if embedder is not None:
+        if embedder is not None and cache is not None:
             dimension = embedder.dimension
-            keys = [vector_key(text) for text in rendered(chunks, configuration.templates[1])]
-            cache = VectorCache.of(collection.vectors, embedder.digest)
             loaded = cache.load(keys, dimension)
             if loaded is None:
                 raise NotReady(f"vectors of {collection.name} are missing", remedy=remedy)
@@ -163,7 +175,7 @@ def open_searcher(
         corpus=corpus,
         filters=collection.settings.filters,
         embedder=embedder,
-        engine=engine_for(identity, fill),
+        fill=lambda: engine_for(identity, fill),
     )
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.core.labels import Labels
-from app.flows.inspecting import Inspection, inspect_question
+from app.flows.inspecting import MOST_SHOWN, Inspection, inspect_question
 from app.flows.loading import Loaded, require_questions
 from app.flows.report import METRIC_WORDS, number, with_bounds
 from app.flows.wording import acceptance_words, arithmetic, outcome_words
@@ -24,6 +24,8 @@ def evidence(found: Inspection, k: int) -> None:
     if not parts:
         text.notice("Nothing came back. That is a scored miss, not a failure.")
     st.html("".join(parts) or "<span></span>")
+    if k > MOST_SHOWN:
+        text.notice(f"The first {MOST_SHOWN} ranks are shown; all {k} are scored.")
     if found.cut:
         text.notice(f"{found.cut} hits below the threshold were cut.")
 

@@ -9,6 +9,7 @@ import streamlit as st
 from app.core.grades import PairLabel
 from app.core.model import GRADE_WORDS, Chunk
 
+_MOST_CHARACTERS = 4_000
 _STYLE = """
 <style>
 .desk-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden;
@@ -102,11 +103,22 @@ def origin(title: str, section: str, document: str) -> str:
     return f"{escape(' › '.join(parts))} · {escape(document)}"
 
 
+def literal(text: str) -> str:
+    """A chunk's text as HTML, escaped; what goes beyond 4,000 characters is one click away."""
+    if len(text) <= _MOST_CHARACTERS:
+        return escape(text)
+    rest = f"the other {len(text) - _MOST_CHARACTERS:,} characters"
+    return (
+        f"{escape(text[:_MOST_CHARACTERS])}<details><summary>Show {rest}</summary>"
+        f"{escape(text[_MOST_CHARACTERS:])}</details>"
+    )
+
+
 def chunk_text(text: str, title: str, section: str, document: str) -> None:
     """One chunk's literal text with its origin above it."""
     st.html(
         f'<p class="desk-meta">{origin(title, section, document)}</p>'
-        f'<div class="desk-chunk desk-reading" data-testid="chunk">{escape(text)}</div>'
+        f'<div class="desk-chunk desk-reading" data-testid="chunk">{literal(text)}</div>'
     )
 
 
@@ -117,7 +129,7 @@ def hit(rank: int, score: float, label: PairLabel, chunk: Chunk) -> str:
         f'<span class="desk-rank">{rank}</span>{badge(label)}'
         f'<span class="desk-meta desk-score">score {score:.4f}</span>'
         f'<span class="desk-meta">{origin(chunk.title, chunk.section, chunk.key.short())}</span>'
-        f'</div><div class="desk-chunk">{escape(chunk.text)}</div></section>'
+        f'</div><div class="desk-chunk">{literal(chunk.text)}</div></section>'
     )
 
 
