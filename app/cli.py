@@ -13,7 +13,7 @@ import click
 
 from app import __version__
 from app.core.errors import DeskError, InvalidInput
-from app.flows import checking, contract, report
+from app.flows import checking, comparison_report, contract, report
 from app.flows.comparing import compare
 from app.flows.evaluating import Evaluation, evaluate
 from app.flows.indexing import IndexReport, index
@@ -133,6 +133,7 @@ def desk(
             record_cause(error, here.root)
             tell(error)
             code = 2
+    click.echo(report.LEGEND)
     if free is None:
         ctx.exit(code)
     if address not in ("localhost", "127.0.0.1", "::1"):
@@ -145,6 +146,7 @@ def _print_scores(collection: Collection, found: list[Evaluation]) -> None:
     for one in found:
         _notices(one.notices)
     click.echo(report.score_tables(found, collection.settings.scoring.primary))
+    click.echo()
 
 
 def _exit_code(found: list[Evaluation]) -> int:
@@ -205,6 +207,7 @@ def evaluate_command(
         _print_json(contract.evaluations(found))
     else:
         _print_scores(here, found)
+        click.echo(report.LEGEND)
     ctx.exit(_exit_code(found))
 
 
@@ -231,11 +234,11 @@ def check_command(
 @workspace_option
 def executions_command(collection: str | None, as_json: bool, workspace: str | None) -> None:
     """List the executions, newest first."""
-    found, means = list_executions(_open(workspace), collection)
+    found = list_executions(_open(workspace), collection)
     if as_json:
-        _print_json(contract.execution_list(found, means))
+        _print_json(contract.execution_list(found))
     elif found:
-        click.echo(report.execution_table(found, means))
+        click.echo(comparison_report.execution_table(found))
     else:
         click.echo("No execution yet. Make one: desk evaluate COLLECTION")
 
@@ -254,7 +257,7 @@ def compare_command(baseline: str, candidate: str, as_json: bool, workspace: str
         _print_json(contract.comparison(found))
     else:
         settings = here.collection(found.baseline.execution.collection).settings
-        click.echo(report.comparison_text(found, settings.scoring.primary))
+        click.echo(comparison_report.comparison_text(found, settings.scoring.primary))
 
 
 @desk.command("init")

@@ -225,10 +225,15 @@ class Collection:
         path = self.labels_folder / "questions.jsonl"
         return read_questions(path, f"{self.labels_place}/questions.jsonl")
 
+    def guidelines(self) -> str | None:
+        """The text of `guidelines.md`, or None without one."""
+        path = self.labels_folder / "guidelines.md"
+        return path.read_bytes().decode("utf-8", errors="replace") if path.is_file() else None
+
     def guidelines_version(self) -> str | None:
         """Content hash of `guidelines.md`, or None without guidelines."""
-        path = self.labels_folder / "guidelines.md"
-        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+        words = self.guidelines()
+        return None if words is None else hashlib.sha256(words.encode()).hexdigest()
 
     def labels(self, corpus: Corpus, questions: dict[str, Question]) -> Labels:
         """The labels as they are now; raises InvalidInput with every label that is refused."""

@@ -43,11 +43,11 @@ def parse_object(raw: bytes) -> dict[str, Any] | str:
     except UnicodeDecodeError as error:
         return f"is not UTF-8 (byte {error.start + 1} of the line)"
     except json.JSONDecodeError as error:
-        return f"is not JSON ({error.msg} at column {error.colno})"
+        return f"is not JSON ({error.msg.removesuffix(' at')} at column {error.colno})"
     except (ValueError, RecursionError) as error:
         return f"is not usable JSON ({error})"
     if not isinstance(value, dict):
-        return f"is {type(value).__name__}, not an object in braces"
+        return "is JSON, but not an object in braces"
     return value
 
 

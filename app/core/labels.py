@@ -146,8 +146,8 @@ def resolve(
     if gone:
         first_gone = next(pair for pair, p in pairs.items() if p.departed)
         notices.append(
-            f"{gone} labeled pairs name chunks that have left the corpus, "
-            f"{first_gone[1].short()} for one. Relevant ones stay misses until they are retired."
+            f"Labeled pairs whose chunk has left the corpus: {gone}, {first_gone[1].short()} for "
+            "one. Relevant ones stay misses until they are retired."
         )
     return Labels(
         questions=questions,

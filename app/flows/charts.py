@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from app.flows.comparing import Comparison
-from app.flows.report import METRIC_WORDS
+from app.flows.wording import METRIC_WORDS
 
 #: Baseline and candidate: told apart in light, in dark and by red-green blindness.
 COLOURS = ("#8a94a0", "#1f77b4")
@@ -25,6 +25,15 @@ def category_rows(comparison: Comparison, metric: str, k: int) -> list[dict[str,
                 label = f"{delta.category} (n {delta.n})"
                 rows.append({"category": label, "side": side, "value": value, "n": delta.n})
     return rows
+
+
+def left_out(comparison: Comparison, metric: str, k: int) -> list[str]:
+    """Categories with scored questions that have no number on one side, because provisional."""
+    return [
+        delta.category
+        for delta in comparison.deltas
+        if (delta.k, delta.metric) == (k, metric) and delta.category and delta.undecided
+    ]
 
 
 def category_chart(rows: Sequence[dict[str, Any]], metric: str, k: int) -> alt.Chart:

@@ -10,8 +10,8 @@ from typing import Any
 from app.core.errors import DeskError, EmbedderError, NotReady, Problem
 from app.flows.indexing import make_embedder
 from app.flows.loading import Loaded, load, require_questions
-from app.flows.report import count
 from app.flows.searching import misfit, read_manifest
+from app.flows.wording import count
 from app.workspace import Collection
 
 
@@ -70,7 +70,7 @@ def _label_findings(loaded: Loaded) -> list[Problem]:
         if pairs:
             question, key = pairs[0]
             one = f"{question} with {key.short()} for one"
-            found.append(Problem(f"{len(pairs)} pairs {message}, {one}", remedy=remedy))
+            found.append(Problem(f"pairs that {message}: {len(pairs)}, {one}", remedy=remedy))
     return found
 
 
@@ -93,10 +93,10 @@ def _index_findings(loaded: Loaded) -> list[Problem]:
         elif manifest and manifest.cut:
             document, _, chunk = manifest.cut[0]
             message = (
-                f"{len(manifest.cut)} chunks are longer than {manifest.embedder} reads and were "
-                f"cut, {document} {chunk} for one"
+                f"chunks longer than {manifest.embedder} reads were cut: {len(manifest.cut)}, "
+                f"{document} {chunk} for one"
             )
-            found[message] = Problem(message, remedy="Choose a rule with shorter chunks")
+            found[message] = Problem(message, remedy="Split long paragraphs in the source texts")
     return list(found.values())
 
 

@@ -14,8 +14,9 @@ from app.engines.executions import Execution
 from app.engines.store import Store
 from app.flows.evaluating import Evaluation, rescore
 from app.flows.loading import Loaded, load
-from app.flows.means import MEAN_NAMES
+from app.flows.means import MEAN_NAMES, ends_of_mean
 from app.flows.scoring import QuestionScore
+from app.flows.wording import with_bounds
 from app.workspace import Workspace
 
 #: Deltas no larger than this are ties.
@@ -32,6 +33,11 @@ class Case:
     baseline: QuestionScore
     candidate: QuestionScore
     deltas: Mapping[str, float | None]
+
+    @property
+    def both_scored(self) -> bool:
+        """Whether both sides have a score."""
+        return self.baseline.outcome == self.candidate.outcome == "scored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,17 @@ class Comparison:
     deltas: tuple[Delta, ...]
     cases: tuple[Case, ...]
 
+    def mean(self, k: int, metric: str) -> tuple[str, str]:
+        """The means of baseline and candidate over the questions both have, or their ranges."""
+        delta = self.delta(k, metric)
+        name = {mean: metric for metric, mean in MEAN_NAMES.items()}[metric]
+        both = [c for c in self.cases if c.k == k and c.both_scored]
+        ends = [
+            ends_of_mean([side.known_bounds[name] for side in sides])
+            for sides in ([c.baseline for c in both], [c.candidate for c in both])
+        ]
+        return with_bounds(delta.baseline, ends[0]), with_bounds(delta.candidate, ends[1])
+
     def delta(self, k: int, metric: str, category: str | None = None) -> Delta:
         """The delta of one metric; `metric` as means name it."""
         return next(d for d in self.deltas if (d.k, d.metric, d.category) == (k, metric, category))
@@ -93,7 +110,14 @@ def compare(workspace: Workspace, baseline: str, candidate: str) -> Comparison:
     revision, or an incomplete execution.
     """
     store = Store.at(workspace.store_path)
+    if not workspace.store_path.exists():
+        raise InvalidInput("there is no execution yet", remedy="Make one: desk evaluate COLLECTION")
     first, second = find_execution(store, baseline), find_execution(store, candidate)
+    if first.id == second.id:
+        raise InvalidInput(
+            f"{shown(baseline)} and {shown(candidate)} are one and the same execution, {first.id}",
+            remedy="Name two: desk executions",
+        )
     if first.collection != second.collection:
         raise InvalidInput(
             f"{first.id} is of {first.collection}, {second.id} of {second.collection}",
@@ -156,7 +180,7 @@ def _deltas(cases: Sequence[Case]) -> list[Delta]:
 
 def _delta(cases: Sequence[Case], k: int, category: str | None, name: str) -> Delta:
     metric = {mean: metric for metric, mean in MEAN_NAMES.items()}[name]
-    both = [c for c in cases if c.baseline.outcome == c.candidate.outcome == "scored"]
+    both = [c for c in cases if c.both_scored]
     known = [delta for case in both if (delta := case.deltas[name]) is not None]
     decided = len(known) == len(both) > 0
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.engines.executions import Execution
 from app.flows.comparing import Comparison
 from app.flows.evaluating import Evaluation
+from app.flows.listing import Listed
 from app.flows.means import Mean
 from app.flows.scoring import GradedHit, QuestionScore
 
@@ -108,7 +108,7 @@ def hit(graded: GradedHit) -> dict[str, Any]:
     }
 
 
-def execution_list(found: Sequence[Execution], means: Mapping[str, Any]) -> dict[str, Any]:
+def execution_list(found: Sequence[Listed]) -> dict[str, Any]:
     """The answer of `desk executions --json`, newest first."""
     return {
         "format": FORMAT,
@@ -127,10 +127,11 @@ def execution_list(found: Sequence[Execution], means: Mapping[str, Any]) -> dict
                 "git": one.provenance.get("git"),
                 "means": [
                     {name: value for name, value in row.items() if name != "execution"}
-                    for row in means.get(one.id, [])
+                    for row in listed.means
                 ],
             }
-            for one in found
+            for listed in found
+            for one in (listed.execution,)
         ],
     }
 

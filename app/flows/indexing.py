@@ -19,7 +19,7 @@ from app.engines.bundled import BundledEmbedder
 from app.engines.embedding import Embedder, document_parts, render
 from app.engines.ollama_embedding import OllamaEmbedder
 from app.engines.vectors import VectorCache, vector_key
-from app.flows.loading import Loaded, load
+from app.flows.loading import Loaded, load, require_eligible
 from app.flows.progress import Progress, marked, silent
 from app.settings import Configuration
 from app.workspace import Collection
@@ -93,6 +93,7 @@ def index(
     EmbedderError for an embedder that is missing or fails; vectors made until then are kept.
     """
     loaded = load(collection)
+    require_eligible(loaded)
     names = configurations or tuple(collection.settings.configurations)
     groups: dict[Path, list[str]] = {}
     for name in names:
@@ -101,7 +102,12 @@ def index(
     lock = FileLock(collection.vectors / "index.lock", timeout=0)
     collection.vectors.mkdir(parents=True, exist_ok=True)
     try:
-        with lock, marked(collection.workspace.running, f"Indexing {collection.name}") as found:
+        with (
+            lock,
+            marked(
+                collection.workspace.running, f"Indexing {collection.name}", "Vectors made are kept"
+            ) as found,
+        ):
             reports = [_index_one(loaded, path, names, progress) for path, names in groups.items()]
     except Timeout:
         raise NotReady(
@@ -149,8 +155,8 @@ def _index_one(loaded: Loaded, path: Path, names: list[str], progress: Progress)
     replace_file(path, json.dumps(asdict(manifest), indent=2, ensure_ascii=False) + "\n")
     notices = (
         (
-            f"{len(cut)} chunks are longer than the embedder reads and were cut, "
-            f"{cut[0][0]} {cut[0][2]} for one: shorter chunks would be found better.",
+            f"Chunks longer than the embedder reads were cut: {len(cut)}, {cut[0][0]} {cut[0][2]} "
+            "for one. Shorter ones would be found better.",
         )
         if cut
         else ()

@@ -71,6 +71,6 @@ def inspect_question(
         ),
         score=scored.questions[0],
         acceptance=scored.unsupported[0] if scored.unsupported else None,
-        missed=tuple(missed),
+        missed=tuple(sorted(missed, key=lambda one: (one[1] is None, one[1] or 0))),
         cut=len(ranking.hits) - len(deep.ranking),
     )

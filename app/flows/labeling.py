@@ -130,7 +130,7 @@ def grade(loaded: Loaded, reviewer: str, shown_item: Item, value: int) -> Saved:
             raise LabelConflict(
                 f"{shown_item.key.short()} was already judged at {before.time[11:19]} UTC "
                 f"({_words(before)}), perhaps in another tab",
-                remedy="Nothing was saved: undo that judgment first if you want to change it",
+                remedy="Nothing was saved: to change it, undo it below",
             )
 
     return _append(loaded.collection, event, still_open)
@@ -138,6 +138,13 @@ def grade(loaded: Loaded, reviewer: str, shown_item: Item, value: int) -> Saved:
 
 def _words(event: Judgment) -> str:
     return f"grade {event.grade}" if event.kind == "grade" else event.kind
+
+
+def last_judgment(loaded: Loaded, reviewer: str) -> Judgment | None:
+    """The reviewer's newest judgment in force, from the ledger: what undo takes back next."""
+    judged = own(loaded, reviewer).values()
+    order = {p.event.event: n for n, p in enumerate(loaded.collection.ledger.read().events)}
+    return max(judged, key=lambda event: order[event.event], default=None)
 
 
 def undo(loaded: Loaded, reviewer: str, event_id: str) -> Saved:

@@ -1,29 +1,62 @@
-"""The executions there are."""
+"""The executions there are, each with its last stored score at its collection's primary metric."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from app.core.errors import DeskError
 from app.engines import executions
 from app.engines.executions import Execution
 from app.engines.store import Store
+from app.flows.wording import METRIC_WORDS, number
 from app.workspace import Workspace
 
-__all__ = ["Execution", "list_executions"]
+__all__ = ["Execution", "Listed", "list_executions"]
 
 
-def list_executions(
-    workspace: Workspace, collection: str | None = None
-) -> tuple[list[Execution], Mapping[str, list[dict[str, Any]]]]:
-    """Executions, newest first, and the means of their newest stored scores by execution id.
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An execution; `means` are its last stored ones per K, `headline` the primary in words."""
 
-    Of one collection where it is named; no store yet: none.
-    """
+    execution: Execution
+    means: tuple[dict[str, Any], ...]
+    headline: str
+
+
+def list_executions(workspace: Workspace, collection: str | None = None) -> list[Listed]:
+    """Executions, newest first; of one collection where it is named. No store yet: none."""
     if collection is not None:
         workspace.collection(collection)
     if not workspace.store_path.exists():
-        return [], {}
+        return []
     store = Store.at(workspace.store_path)
     with store.work():
-        return executions.listed(store, collection), executions.headline(store, collection)
+        found, means = executions.listed(store, collection), executions.headline(store, collection)
+    primaries = {one.collection: _primary(workspace, one.collection) for one in found}
+    return [
+        Listed(
+            one,
+            tuple(means.get(one.id, ())),
+            _headline(means.get(one.id, ()), primaries[one.collection]),
+        )
+        for one in found
+    ]
+
+
+def _primary(workspace: Workspace, collection: str) -> str | None:
+    """The primary metric, or None for a collection that is gone or whose settings are refused."""
+    try:
+        return workspace.collection(collection).settings.scoring.primary
+    except DeskError:
+        return None
+
+
+def _headline(means: Sequence[dict[str, Any]], primary: str | None) -> str:
+    metric, _, cutoff = (primary or "").partition("@")
+    row = next((row for row in means if str(row["k"]) == cutoff), None)
+    if row is None:
+        return "-"
+    value = "provisional" if row[metric] is None and row["provisional"] else number(row[metric])
+    return f"{METRIC_WORDS[metric]}@{cutoff} {value}, n {row['scored']}"

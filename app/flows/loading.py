@@ -50,12 +50,17 @@ def load(collection: Collection) -> Loaded:
 
 def require_questions(loaded: Loaded) -> None:
     """Raise InvalidInput where there is nothing to ask, or nothing that may be found."""
+    require_eligible(loaded)
     if not loaded.questions:
         raise InvalidInput(
             "there are no questions",
             place=f"{loaded.collection.labels_place}/questions.jsonl",
             remedy='Add one a line: {"format":1,"id":"q1","category":"general","text":"..."}',
         )
+
+
+def require_eligible(loaded: Loaded) -> None:
+    """Raise InvalidInput where no chunk passes the filter."""
     if not loaded.corpus.eligible:
         raise InvalidInput(
             f"none of the {len(loaded.corpus.chunks)} chunks passes the filter",

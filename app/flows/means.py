@@ -12,6 +12,8 @@ from app.core.labels import Labels
 from app.core.metrics import METRICS, attainable
 from app.flows.scoring import QuestionScore, Scored
 
+#: Why a question is in no mean.
+REASONS = ("unsupported", "no evidence yet", "undecided", "only disputed or stale evidence")
 #: The mean of RR is called MRR.
 MEAN_NAMES: Mapping[str, str] = {name: "mrr" if name == "rr" else name for name in METRICS}
 
@@ -22,7 +24,8 @@ class Mean:
 
     `values`, `as_zero`, `bounds` and `known_bounds` are keyed precision, recall, mrr, ndcg, hit.
     A value is None without a scored question, while a question is provisional in it, and where a
-    search failed: a failure is not averaged away. `counts` are the questions per kind.
+    search failed: a failure is not averaged away. `counts` are the questions that are not
+    answerable, by why.
     """
 
     k: int
@@ -63,7 +66,8 @@ def _average(values: Sequence[float | None]) -> float | None:
     return math.fsum(known) / len(known) if known and len(known) == len(values) else None
 
 
-def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+def ends_of_mean(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """The mean of the lower and of the upper ends; None over no pair."""
     if not pairs:
         return None
     lower, upper = zip(*pairs, strict=True)
@@ -81,6 +85,7 @@ def _mean(
     failed = sum(1 for q in questions if q.outcome == "failed")
     usable = scored if complete and not failed else []
     kinds = [labels.kinds[q.question] for q in questions]
+    apart = [q for q in questions if q.outcome == "not applicable"]
     relevant = np.array([q.relevant for q in usable], dtype=np.int64)
     precision, recall = attainable(relevant, k)
     return Mean(
@@ -89,13 +94,13 @@ def _mean(
         scored=len(scored),
         answerable=kinds.count("answerable"),
         failed=failed,
-        counts={
-            kind: kinds.count(kind) for kind in ("unsupported", "no evidence yet", "undecided")
-        },
+        counts={reason: sum(1 for q in apart if q.reason == reason) for reason in REASONS},
         values={MEAN_NAMES[m]: _average([q.values[m] for q in usable]) for m in METRICS},
         as_zero={MEAN_NAMES[m]: _average([q.as_zero[m] for q in usable]) for m in METRICS},
-        bounds={MEAN_NAMES[m]: _ends([q.bounds[m] for q in usable]) for m in METRICS},
-        known_bounds={MEAN_NAMES[m]: _ends([q.known_bounds[m] for q in usable]) for m in METRICS},
+        bounds={MEAN_NAMES[m]: ends_of_mean([q.bounds[m] for q in usable]) for m in METRICS},
+        known_bounds={
+            MEAN_NAMES[m]: ends_of_mean([q.known_bounds[m] for q in usable]) for m in METRICS
+        },
         judged=_average([q.judged for q in usable if q.judged is not None]),
         attainable={
             "precision": _average([float(value) for value in precision]),

@@ -22,9 +22,10 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 @contextmanager
-def marked(folder: Path, what: str) -> Iterator[list[str]]:
+def marked(folder: Path, what: str, kept: str = "Nothing of it is stored") -> Iterator[list[str]]:
     """Mark work as under way; yields sentences about earlier work that was cut short.
 
+    `kept` says what remains of it when it is cut short.
     A mark is a file under a lock that dies with its process, so a mark whose lock is free was
     left by a crash or kill -9. It goes once work has succeeded that could tell of it.
     """
@@ -32,7 +33,9 @@ def marked(folder: Path, what: str) -> Iterator[list[str]]:
     left = _left_over(folder)
     mark = folder / f"{event_id()}.json"
     with _held(mark):
-        mark.write_text(json.dumps({"what": what, "pid": os.getpid(), "started": now()}))
+        mark.write_text(
+            json.dumps({"what": what, "pid": os.getpid(), "started": now(), "kept": kept})
+        )
         try:
             yield list(left.values())
         finally:
@@ -69,7 +72,7 @@ def _sentence(mark: Path) -> str:
         value = json.loads(mark.read_text())
         return (
             f"{value['what']}, started {value['started']} by process {value['pid']}, did not "
-            "finish. Nothing half done is used."
+            f"finish. {value['kept']}."
         )
     except (OSError, ValueError, KeyError, TypeError):
-        return "Work that an earlier process began did not finish. Nothing half done is used."
+        return "Work that an earlier process began did not finish."

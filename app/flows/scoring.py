@@ -145,8 +145,9 @@ def _applies(ranking: Ranking, labels: Labels) -> tuple[Outcome, str | None]:
     if kind == "answerable":
         return "scored", None
     if kind != "unsupported":
-        states = {label.state for label in labels.by_question[ranking.question].values()}
-        if states & {"disputed", "stale"} and not states & {"judged", "unsettled"}:
+        listed = labels.by_question[ranking.question].values()
+        open_evidence = [p for p in listed if p.state in ("disputed", "stale")]
+        if any(p.high >= labels.scoring.threshold for p in open_evidence):
             return "not applicable", "only disputed or stale evidence"
     return "not applicable", kind
 

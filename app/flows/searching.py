@@ -116,7 +116,7 @@ def misfit(collection: Collection, name: str, corpus: Corpus, digest: str | None
         return f"the collection {collection.name} is not indexed for the configuration {name}"
     if manifest.corpus_revision != corpus.revision:
         return (
-            f"the corpus of {collection.name} has changed since it was indexed "
+            f"the corpus of {collection.name}, or its filter, has changed since it was indexed "
             f"({manifest.corpus_revision[:12]} then, {corpus.revision[:12]} now)"
         )
     if manifest.digest != digest:

@@ -5,32 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.engines.executions import Execution
-from app.flows.comparing import Comparison
-from app.flows.report import METRIC_WORDS, number, signed
+from app.flows.comparing import TIE, Case, Comparison
+from app.flows.listing import Listed
+from app.flows.wording import METRIC_WORDS, number, signed, with_bounds
 
 
-def execution_rows(
-    found: Sequence[Execution], means: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> list[dict[str, Any]]:
-    """One row per execution, newest first, with its last stored nDCG at the largest K."""
-    rows = []
-    for one in found:
-        last = next(iter(reversed(means.get(one.id, []))), None)
-        rows.append(
-            {
-                "execution": one.id,
-                "configuration": one.configuration,
-                "status": one.status,
-                "finished (UTC)": one.finished[:19].replace("T", " "),
-                "eligible chunks": one.eligible,
-                "last scored": "-"
-                if last is None
-                else f"nDCG@{last['k']} {number(last['ndcg'])}, n {last['scored']}",
-                "who": str(one.provenance.get("user", "-")),
-            }
-        )
-    return rows
+def execution_rows(found: Sequence[Listed]) -> list[dict[str, Any]]:
+    """One row per execution, newest first, with its last stored score."""
+    return [
+        {
+            "execution": one.execution.id,
+            "configuration": one.execution.configuration,
+            "status": one.execution.status,
+            "finished (UTC)": one.execution.finished[:19].replace("T", " "),
+            "eligible chunks": one.execution.eligible,
+            "last scored": one.headline,
+            "who": str(one.execution.provenance.get("user", "-")),
+        }
+        for one in found
+    ]
 
 
 def mean_rows(found: Comparison, k: int) -> list[list[str]]:
@@ -38,18 +31,23 @@ def mean_rows(found: Comparison, k: int) -> list[list[str]]:
     return [
         [f"{METRIC_WORDS[d.metric]}@{k}" + (f", {d.category}" if d.category else ""), str(d.n),
          number(d.baseline), number(d.candidate), signed(d.delta), str(d.wins), str(d.losses),
-         str(d.ties)]
+         str(d.ties), str(d.undecided or "")]
         for d in found.deltas
         if d.k == k and d.n
     ]  # fmt: skip
 
 
 def case_rows(found: Comparison, metric: str, k: int) -> list[dict[str, Any]]:
-    """One row per question of either execution at K, the largest loss first."""
+    """One row per question of either execution at K: losses, then gains, then what is the same."""
     name = "rr" if metric == "mrr" else metric
 
-    def loss(row: Mapping[str, Any]) -> tuple[bool, float]:
-        return row["delta"] is None, row["delta"] or 0.0
+    def loss(row: Mapping[str, Any]) -> tuple[int, float]:
+        delta = row["delta"]
+        if delta is None:
+            return 3, 0.0
+        if abs(delta) <= TIE:
+            return 2, 0.0
+        return (0, delta) if delta < 0 else (1, -delta)
 
     rows = [
         {
@@ -66,3 +64,16 @@ def case_rows(found: Comparison, metric: str, k: int) -> list[dict[str, Any]]:
         if case.k == k
     ]
     return sorted(rows, key=loss)
+
+
+def case_words(case: Case, metric: str) -> str:
+    """Both values of a case and their difference, in words."""
+    name = "rr" if metric == "mrr" else metric
+    sides = [
+        score.outcome
+        if score.outcome != "scored"
+        else with_bounds(score.values[name], score.known_bounds[name])
+        for score in (case.baseline, case.candidate)
+    ]
+    delta = case.deltas[metric]
+    return f"{sides[0]} baseline, {sides[1]} candidate" + (f", {signed(delta)}" if delta else "")

@@ -1,8 +1,63 @@
-"""Numbers in words, for pages and reports."""
+"""Numbers in words, for the terminal, pages and reports."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from app.core.metrics import discounts
 from app.flows.scoring import Acceptance, QuestionScore
+
+METRIC_WORDS: Mapping[str, str] = {
+    "precision": "Precision",
+    "recall": "Recall",
+    "mrr": "MRR",
+    "rr": "RR",
+    "ndcg": "nDCG",
+    "hit": "Hit",
+    "judged": "Judged",
+}
+
+
+def count(n: int, noun: str) -> str:
+    """A number with its noun: 1 chunk, 2 chunks."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def number(value: float | None) -> str:
+    """Three decimals; `-` for a value that does not exist."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """A delta with its sign; `-` for one that does not exist."""
+    return "-" if value is None else f"{value:+.3f}"
+
+
+def value_or_range(value: float | None, bounds: tuple[float, float] | None) -> str:
+    """The value, or the range of a provisional one: `0.44-1.00`."""
+    if value is None and bounds is not None:
+        return f"{bounds[0]:.2f}-{bounds[1]:.2f}"
+    return number(value)
+
+
+def with_bounds(value: float | None, bounds: tuple[float, float] | None) -> str:
+    """The value, or its range named as what it is: `0.44-1.00 provisional`."""
+    words = value_or_range(value, bounds)
+    return words if value is not None or bounds is None else f"{words} provisional"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int]) -> str:
+    """Columns aligned under their heads; those in `right` to the right."""
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (header, *rows)
+    ]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines)
 
 
 def arithmetic(metric: str, score: QuestionScore, threshold: int) -> str:
@@ -10,15 +65,27 @@ def arithmetic(metric: str, score: QuestionScore, threshold: int) -> str:
     k, r = score.k, score.relevant or 0
     relevant = [g for g in score.ranking if (g.label.grade or 0) >= threshold]
     found = len(relevant)
+    most = "" if score.provisional else "; at most "
     if metric == "precision":
-        return f"{found} relevant / {k}; at most {min(r, k)} / {k}"
+        return f"{found} relevant / {k}" + (most and f"{most}{min(r, k)} / {k}")
     if metric == "recall":
-        return f"{found} of {r} relevant; at most {min(r, k)} of {r}"
+        return f"{found} of {r} relevant" + (most and f"{most}{min(r, k)} of {r}")
     if metric == "rr":
         return f"first relevant at rank {relevant[0].hit.rank}" if relevant else "none relevant"
     if metric == "ndcg":
-        return "graded gain by rank / that of the best order"
+        return _gains(score)
     return "a relevant one is there" if relevant else "no relevant one is there"
+
+
+def _gains(score: QuestionScore) -> str:
+    """DCG of the ranking over that of the best order."""
+    weights = discounts(score.k)
+    gained = sum(
+        (2 ** (g.label.grade or 0) - 1) * float(weights[i]) for i, g in enumerate(score.ranking)
+    )
+    share = score.as_zero["ndcg"]
+    ideal = f" / {gained / share:.2f} of the best order" if share else ""
+    return f"DCG {gained:.2f}{ideal}"
 
 
 def outcome_words(score: QuestionScore) -> str:
@@ -26,7 +93,8 @@ def outcome_words(score: QuestionScore) -> str:
     reasons = {
         "no evidence yet": "Not applicable: chunks were judged, but none is relevant yet.",
         "undecided": "Not applicable: no chunk of this question has been judged.",
-        "only disputed or stale evidence": "Not applicable: all its evidence is disputed or stale.",
+        "only disputed or stale evidence": "Not applicable: all its evidence is disputed or stale. "
+        "Reviewers must agree, or judge again, before it can be scored.",
     }
     if score.outcome == "failed":
         return "Failed: there is no score."
@@ -41,6 +109,6 @@ def acceptance_words(found: Acceptance) -> str:
     else:
         verdict = f"{'accepted' if found.accepted else 'rejected'} at threshold {found.threshold:g}"
     return (
-        f"Unsupported: the corpus holds no answer. {found.hits} hits within K, {top}; {verdict}. "
-        "It is in no mean."
+        f"Unsupported: the corpus holds no answer. {count(found.hits, 'hit')} within K, {top}; "
+        f"{verdict}. It is in no mean."
     )

@@ -19,13 +19,7 @@ def save(collection: str, reviewer: str, shown: Item, grade: int) -> None:
         state.set_failure(error)
         return
     words = f"Saved {saved.event.time[11:19]} UTC: {grade} for {shown.key.short()}."
-    state.set_last_saved(
-        {"event": saved.event.event, "words": words, "notice": saved.notice, "by": reviewer}
-    )
-    if labeling.next_item(loaded, reviewer, shown.question) is None:
-        following = labeling.next_question(loaded, reviewer, shown.question)
-        if following is not None:
-            state.show_question(following)
+    state.set_last_saved({"words": words, "notice": saved.notice, "by": reviewer})
 
 
 def undo(collection: str, reviewer: str, event: str) -> None:
@@ -36,30 +30,32 @@ def undo(collection: str, reviewer: str, event: str) -> None:
         state.set_failure(error)
         return
     words = f"Taken back {taken.event.time[11:19]} UTC: {taken.event.key.short()} is open again."
-    state.set_last_saved({"event": None, "words": words, "notice": taken.notice, "by": reviewer})
+    state.set_last_saved({"words": words, "notice": taken.notice, "by": reviewer})
     state.show_question(taken.event.question)
 
 
 def status(loaded: Loaded, reviewer: str) -> None:
-    """What was saved last, with undo beside it, or why nothing was."""
+    """What was saved last and undo, which steps back judgment by judgment; or what failed."""
     if (failure := state.take_failure()) is not None:
         text.problem(str(failure))
-    last = state.last_saved()
-    if last is None or last["by"] != reviewer:
-        return
+    saved = state.last_saved()
+    saved = saved if saved is not None and saved["by"] == reviewer else None
+    last = labeling.last_judgment(loaded, reviewer)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(last["words"])
-        if last["event"] is not None:
+        if saved is not None:
+            st.text(saved["words"])
+        if last is not None:
             st.button(
                 "Undo",
                 key="undo",
                 type="tertiary",
                 icon=":material/undo:",
+                help="Takes back your last judgment; press again for the one before.",
                 on_click=undo,
-                args=(loaded.collection.name, reviewer, last["event"]),
+                args=(loaded.collection.name, reviewer, last.event),
             )
-    if last["notice"]:
-        text.notice(last["notice"])
+    if saved is not None and saved["notice"]:
+        text.notice(saved["notice"])
 
 
 def grading(loaded: Loaded, reviewer: str, name: str) -> None:
@@ -71,6 +67,9 @@ def grading(loaded: Loaded, reviewer: str, name: str) -> None:
         f"{counted.question_done} of {counted.question_total} chunks of this question judged by "
         f"you, {counted.done} of {counted.total} in the collection"
     )
+    if guidelines := loaded.collection.guidelines():
+        with st.expander("How to grade"):
+            text.plain(guidelines)
     shown = labeling.next_item(loaded, reviewer, name)
     if shown is None:
         done = counted.done == counted.total
@@ -78,7 +77,9 @@ def grading(loaded: Loaded, reviewer: str, name: str) -> None:
         st.text(f"You have judged every chunk of {where}.")
         following = None if done else labeling.next_question(loaded, reviewer, name)
         if following is not None:
-            st.button("Next question", on_click=state.show_question, args=(following,))
+            st.button(
+                "Next question", type="primary", on_click=state.show_question, args=(following,)
+            )
         status(loaded, reviewer)
         return
     text.chunk_text(shown.text, shown.title, shown.section, shown.key.short())

@@ -5,8 +5,14 @@ import streamlit as st
 from app.core.labels import Labels
 from app.flows.inspecting import MOST_SHOWN, Inspection, inspect_question
 from app.flows.loading import Loaded, require_questions
-from app.flows.report import METRIC_WORDS, number, with_bounds
-from app.flows.wording import acceptance_words, arithmetic, outcome_words
+from app.flows.wording import (
+    METRIC_WORDS,
+    acceptance_words,
+    arithmetic,
+    number,
+    outcome_words,
+    with_bounds,
+)
 from app.ui import shell, state, text
 
 

@@ -6,10 +6,9 @@ from app.flows import charts
 from app.flows.comparing import Comparison, compare_executions
 from app.flows.listing import Execution, list_executions
 from app.flows.loading import Loaded
-from app.flows.report import METRIC_WORDS, number, signed
 from app.flows.scoring import QuestionScore
-from app.flows.tables import case_rows, execution_rows, mean_rows
-from app.flows.wording import outcome_words
+from app.flows.tables import case_rows, case_words, execution_rows, mean_rows
+from app.flows.wording import METRIC_WORDS, outcome_words, signed
 from app.ui import shell, state, text
 
 
@@ -50,7 +49,7 @@ def cases(found: Comparison, metric: str, k: int, loaded: Loaded) -> None:
     state.settle()
     case = next(c for c in found.cases if c.question == chosen and c.k == k)
     text.heading(loaded.questions[chosen].text, loaded.questions[chosen].need)
-    st.caption(f"{name}: {signed(case.deltas[metric])}")
+    st.caption(f"{name}: {case_words(case, metric)}")
     left, right = st.columns(2)
     with left:
         st.text(f"baseline · {found.baseline.execution.configuration}")
@@ -75,12 +74,16 @@ def comparison(loaded: Loaded, first: Execution, second: Execution) -> None:
         k = state.pick_number("K", scoring.cutoffs, "k", scoring.primary)
     delta = found.delta(k, metric)
     text.section(f"Mean {METRIC_WORDS[metric]}@{k}, n {delta.n}")
+    before, after = found.mean(k, metric)
     st.text(
-        f"{number(delta.baseline)} baseline, {number(delta.candidate)} candidate, "
-        f"{signed(delta.delta)}; better on {delta.wins}, worse on {delta.losses}, same on "
-        f"{delta.ties}" + (f", open on {delta.undecided}" if delta.undecided else "")
+        f"{before} baseline, {after} candidate"
+        + (f", {signed(delta.delta)}" if delta.delta is not None else "")
+        + f"; better on {delta.wins}, worse on {delta.losses}, same on {delta.ties}"
+        + (f", open on {delta.undecided}" if delta.undecided else "")
     )
     rows = charts.category_rows(found, metric, k)
+    if missing := charts.left_out(found, metric, k):
+        text.notice(f"Not in the chart, because provisional: {', '.join(missing)}.")
     if rows:
         st.altair_chart(
             charts.category_chart(rows, metric, k),
@@ -88,7 +91,7 @@ def comparison(loaded: Loaded, first: Execution, second: Execution) -> None:
         )
     with st.expander("All metrics and categories"):
         text.table(
-            ["", "n", "baseline", "candidate", "delta", "better", "worse", "same"],
+            ["", "n", "baseline", "candidate", "delta", "better", "worse", "same", "open"],
             mean_rows(found, k),
         )
     cases(found, metric, k, loaded)
@@ -96,16 +99,17 @@ def comparison(loaded: Loaded, first: Execution, second: Execution) -> None:
 
 def page(loaded: Loaded) -> None:
     """The list of executions, two pickers, and what lies between the two picked."""
-    found, means = list_executions(loaded.collection.workspace, loaded.collection.name)
+    listed = list_executions(loaded.collection.workspace, loaded.collection.name)
+    found = [one.execution for one in listed]
     text.section("Executions")
     if not found:
         st.text(f"No execution yet. Make one: desk evaluate {loaded.collection.name}")
         return
     st.dataframe(
-        execution_rows(found, means),
+        execution_rows(listed),
         hide_index=True,
         placeholder="-",
-        height=min(38 + 35 * len(found), 250),
+        height=min(38 + 35 * len(found), 423),
         alt="Executions, newest first",
     )
     usable = {
@@ -114,13 +118,19 @@ def page(loaded: Loaded) -> None:
         if e.status != "incomplete" and e.corpus_revision == loaded.corpus.revision
     }
     if len(usable) < 2:
-        st.text("Two complete executions on the corpus as it is now are needed to compare.")
+        name = loaded.collection.name
+        st.text(
+            "To compare, two complete executions on the corpus as it is now are needed; those on "
+            f"an earlier corpus do not count. Make them: desk index {name}, desk evaluate {name}"
+        )
         return
     names = list(usable)
     words = {name: label_of(execution) for name, execution in usable.items()}
     left, right = st.columns(2)
     with left:
-        first = state.pick("Baseline", names, "baseline", names[-1], words)
+        newest = usable[names[0]].configuration
+        other = next((n for n in names if usable[n].configuration != newest), names[1])
+        first = state.pick("Baseline", names, "baseline", other, words)
     with right:
         second = state.pick("Candidate", names, "candidate", names[0], words)
     state.settle()

@@ -17,9 +17,11 @@ def run() -> None:
     style()
     page = st.navigation(
         [
-            st.Page("pages/label.py", title="Label", default=True),
+            st.Page("pages/label.py", title="Label", url_path="start", default=True),
             st.Page("pages/retrieve.py", title="Retrieve"),
             st.Page("pages/review.py", title="Review"),
+            # The default page answers at the root alone; who types its name finds it all the same.
+            st.Page("pages/label.py", title="Label", url_path="label", visibility="hidden"),
         ],
         position="top",
     )

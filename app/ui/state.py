@@ -32,7 +32,8 @@ def guarded() -> Iterator[None]:
     except DeskError as error:
         record_cause(error, Path.cwd())
         for found in error.problems[:20]:
-            problem(str(found))
+            words = str(found)
+            problem(words if found.place else words[:1].upper() + words[1:])
         if len(error.problems) > 20:
             problem(f"And {len(error.problems) - 20} more.")
         st.stop()
@@ -94,7 +95,10 @@ def pick_collection() -> Loaded:
     if not names:
         problem("There is no collection in data. Make one: desk init DIR.")
         st.stop()
-    name = pick("Collection", names, "collection") if len(names) > 1 else names[0]
+    name = names[0]
+    if len(names) > 1:
+        with st.columns([1, 3])[0]:
+            name = pick("Collection", names, "collection")
     return load_collection(name)
 
 

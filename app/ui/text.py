@@ -9,7 +9,8 @@ import streamlit as st
 from app.core.grades import PairLabel
 from app.core.model import GRADE_WORDS, Chunk
 
-_MOST_CHARACTERS = 4_000
+#: Characters of a text that are shown at once: where it is judged, and in a ranking.
+_JUDGED, _RANKED = 20_000, 1_200
 _STYLE = """
 <style>
 .desk-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden;
@@ -41,7 +42,8 @@ _STYLE = """
   border-bottom: 1px solid light-dark(#e3e8ed, #2a343f); vertical-align: baseline; }
 .desk-table th { color: light-dark(#51606e, #a9b6c2); font-size: .88rem; }
 .desk-table th[scope=row], .desk-table th:first-child { text-align: left; padding-left: 0; }
-.desk-reading { min-height: 15rem; }
+.desk-reading { min-height: 9rem; max-height: 52vh; overflow-y: auto; }
+.desk-plain { white-space: pre-wrap; max-width: 46rem; font-size: .95rem; line-height: 1.5; }
 .desk-table .desk-words { text-align: left; font-size: .85rem;
   color: light-dark(#51606e, #a9b6c2); }
 </style>
@@ -82,7 +84,7 @@ def badge(label: PairLabel) -> str:
     if label.state in ("judged", "implicit", "retired", "unsettled") and label.grade is not None:
         kind, words = f"g{min(label.grade, 2)}", f"{label.grade} {GRADE_WORDS[label.grade]}"
         if label.state == "implicit":
-            words += " (labels are complete)"
+            words = "0 not listed (labels are complete)"
         elif label.state == "unsettled":
             words += f" ({label.low} or {label.high})"
         elif label.state == "retired":
@@ -103,22 +105,26 @@ def origin(title: str, section: str, document: str) -> str:
     return f"{escape(' › '.join(parts))} · {escape(document)}"
 
 
-def literal(text: str) -> str:
-    """A chunk's text as HTML, escaped; what goes beyond 4,000 characters is one click away."""
-    if len(text) <= _MOST_CHARACTERS:
+def literal(text: str, most: int) -> str:
+    """A chunk's text as HTML, escaped; what goes beyond `most` characters is one click away."""
+    if len(text) <= most:
         return escape(text)
-    rest = f"the other {len(text) - _MOST_CHARACTERS:,} characters"
     return (
-        f"{escape(text[:_MOST_CHARACTERS])}<details><summary>Show {rest}</summary>"
-        f"{escape(text[_MOST_CHARACTERS:])}</details>"
+        f"{escape(text[:most])}<details><summary>Show the other {len(text) - most:,} characters"
+        f"</summary>{escape(text[most:])}</details>"
     )
+
+
+def plain(words: str) -> None:
+    """Longer prose as it is written."""
+    st.html(f'<div class="desk-plain">{escape(words)}</div>')
 
 
 def chunk_text(text: str, title: str, section: str, document: str) -> None:
     """One chunk's literal text with its origin above it."""
     st.html(
         f'<p class="desk-meta">{origin(title, section, document)}</p>'
-        f'<div class="desk-chunk desk-reading" data-testid="chunk">{literal(text)}</div>'
+        f'<div class="desk-chunk desk-reading" data-testid="chunk">{literal(text, _JUDGED)}</div>'
     )
 
 
@@ -129,7 +135,7 @@ def hit(rank: int, score: float, label: PairLabel, chunk: Chunk) -> str:
         f'<span class="desk-rank">{rank}</span>{badge(label)}'
         f'<span class="desk-meta desk-score">score {score:.4f}</span>'
         f'<span class="desk-meta">{origin(chunk.title, chunk.section, chunk.key.short())}</span>'
-        f'</div><div class="desk-chunk">{literal(chunk.text)}</div></section>'
+        f'</div><div class="desk-chunk">{literal(chunk.text, _RANKED)}</div></section>'
     )
 
 
