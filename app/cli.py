@@ -57,7 +57,9 @@ def tell(error: DeskError) -> None:
 
 
 def _root(ctx: click.Context) -> Path:
-    return Path(ctx.find_root().params.get("workspace") or ".")
+    """The folder of the workspace a command opened, or was to open."""
+    root: Path | None = ctx.find_root().obj
+    return root or Path(ctx.find_root().params.get("workspace") or ".")
 
 
 def workspace_option(command: F) -> F:
@@ -76,8 +78,9 @@ def json_option(command: F) -> F:
 
 
 def _open(workspace: str | None) -> Workspace:
-    outer = click.get_current_context().find_root().params.get("workspace")
-    return Workspace.at(Path(workspace or outer or "."))
+    root = click.get_current_context().find_root()
+    root.obj = Path(workspace or root.params.get("workspace") or ".")
+    return Workspace.at(root.obj)
 
 
 def _print_json(value: Any) -> None:
@@ -138,7 +141,8 @@ def desk(
         ctx.exit(code)
     if address not in ("localhost", "127.0.0.1", "::1"):
         click.echo("note: there is no sign-in: whoever reaches this address can grade.", err=True)
-    click.echo(f"\nDashboard: http://{address}:{free}  (Ctrl-C ends it)")
+    host = f"[{address}]" if ":" in address else address
+    click.echo(f"\nDashboard: http://{host}:{free}  (Ctrl-C ends it)")
     serve(here, address, free)
 
 
@@ -220,7 +224,7 @@ def check_command(
     ctx: click.Context, collection: str, as_json: bool, workspace: str | None
 ) -> None:
     """Check settings, corpus, questions, labels and index; change nothing."""
-    found = checking.check(_open(workspace).collection(collection))
+    found = checking.check(_open(workspace), collection)
     if as_json:
         _print_json(checking.as_json(found))
     else:
@@ -281,5 +285,6 @@ def main() -> None:
         desk(prog_name="desk")
     except OSError as error:
         remedy = "Remove what is in the way, or mend the permissions"
-        tell(InvalidInput(error.strerror or str(error), place=str(error.filename), remedy=remedy))
+        place = str(error.filename or "")
+        tell(InvalidInput(error.strerror or str(error), place=place, remedy=remedy))
         sys.exit(2)

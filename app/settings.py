@@ -142,7 +142,7 @@ class Configuration(Record):
     digest: str | None = None
     depth: Annotated[int, Field(ge=2, le=2 * DEEPEST)] = 20
     threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
-    rrf_k: Annotated[int, Field(ge=1)] | None = None
+    rrf_k: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     candidates: Annotated[int, Field(ge=1, le=2 * DEEPEST)] = 100
     exact: bool = False
     exact_twin: bool = False
@@ -166,6 +166,8 @@ class Configuration(Record):
         if (self.mode == "hybrid") != (self.rrf_k is not None):
             wanted = "needs rrf_k (60 is usual)" if self.rrf_k is None else "has no use for rrf_k"
             raise ValueError(f"mode '{self.mode}' {wanted}")
+        if self.mode == "hybrid" and self.candidates < self.depth:
+            raise ValueError(f"candidates {self.candidates} must be at least depth {self.depth}")
         if self.mode == "hybrid" and self.threshold is not None:
             raise ValueError(
                 "a threshold on RRF scores means nothing: they are functions of rank; remove it"
@@ -219,6 +221,11 @@ class CollectionSettings(Record):
                     f"cut-off, {max(self.scoring.cutoffs)}"
                 )
         return self
+
+    @property
+    def grade_words(self) -> dict[int, str]:
+        """What each grade means in this collection."""
+        return {int(grade): words for grade, words in sorted(self.labels.scale.items())}
 
     @property
     def filters(self) -> dict[str, list[str | int | bool]]:

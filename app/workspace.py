@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +30,8 @@ from app.settings import (
     Scoring,
     Source,
 )
+
+Signature = tuple[tuple[str, int, int], ...]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _KNOWN_KEYS = sorted(
@@ -90,6 +93,12 @@ class Workspace:
 
     def collection(self, name: str) -> Collection:
         """One collection; raises InvalidInput where it is unknown or its settings are refused."""
+        self.require(name)
+        place = f"data/{name}/collection.toml"
+        return Collection(self, name, read_settings(self.data / name / "collection.toml", place))
+
+    def require(self, name: str) -> None:
+        """Raise InvalidInput unless there is a collection of that name."""
         names = self.names()
         if name not in names:
             known = ", ".join(names) or "none yet"
@@ -103,8 +112,6 @@ class Workspace:
                 f"the collection name {shown(name)} may have a-z, 0-9, '.', '_' and '-' only",
                 remedy="Rename the folder",
             )
-        place = f"data/{name}/collection.toml"
-        return Collection(self, name, read_settings(self.data / name / "collection.toml", place))
 
 
 def read_settings(path: Path, place: str) -> CollectionSettings:
@@ -178,20 +185,15 @@ class Collection:
             self.labels_folder / "events", f"{self.labels_place}/events", _parse_retirement
         )
 
-    def signature(self) -> tuple[tuple[str, int, int], ...]:
-        """Name, time and size of every file that is read: equal while nothing has changed."""
+    def source_signature(self) -> Signature:
+        """Name, time and size of every file corpus and questions are read from."""
         source = Path(os.path.normpath(self.folder / self.settings.source.path))
-        files = [self.folder / "collection.toml", source]
-        files += source.rglob("*.md") if source.is_dir() else []
-        files += (path for path in self.labels_folder.rglob("*") if path.suffix != ".lock")
-        found = []
-        for path in sorted(files):
-            try:
-                status = path.stat()
-            except FileNotFoundError:
-                continue
-            found.append((str(path), status.st_mtime_ns, status.st_size))
-        return tuple(found)
+        files = [source, self.labels_folder / "questions.jsonl"]
+        return _signature([*files, *(source.rglob("*.md") if source.is_dir() else [])])
+
+    def label_signature(self) -> Signature:
+        """The same of every file labels are read from."""
+        return _signature(p for p in self.labels_folder.rglob("*") if p.suffix != ".lock")
 
     def configuration(self, name: str) -> Configuration:
         """A named configuration; raises InvalidInput where it is unknown."""
@@ -228,12 +230,23 @@ class Collection:
     def guidelines(self) -> str | None:
         """The text of `guidelines.md`, or None without one."""
         path = self.labels_folder / "guidelines.md"
-        return path.read_bytes().decode("utf-8", errors="replace") if path.is_file() else None
+        try:
+            return path.read_bytes().decode("utf-8", errors="replace")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            place, remedy = f"{self.labels_place}/guidelines.md", "Put a readable file there"
+            message = f"the file cannot be read: {error.strerror}"
+            raise InvalidInput(message, place=place, remedy=remedy) from error
 
     def guidelines_version(self) -> str | None:
         """Content hash of `guidelines.md`, or None without guidelines."""
         words = self.guidelines()
         return None if words is None else hashlib.sha256(words.encode()).hexdigest()
+
+    def guidelines_pin(self) -> str | None:
+        """The guidelines' version where the settings say that labels depend on it."""
+        return self.guidelines_version() if self.settings.labels.guidelines_matter else None
 
     def labels(self, corpus: Corpus, questions: dict[str, Question]) -> Labels:
         """The labels as they are now; raises InvalidInput with every label that is refused."""
@@ -247,6 +260,18 @@ class Collection:
             corpus,
             scoring,
             read_complete_hashes(self.labels_folder, scoring, corpus),
-            self.guidelines_version() if self.settings.labels.guidelines_matter else None,
+            self.guidelines_pin(),
         )
         return labels.noticing((*judgments.notices, *retirements.notices))
+
+
+def _signature(paths: Iterable[Path]) -> Signature:
+    """Name, time and size of the files there are: equal while none of them has changed."""
+    found = []
+    for path in sorted(paths):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        found.append((str(path), status.st_mtime_ns, status.st_size))
+    return tuple(found)

@@ -34,7 +34,7 @@ from app.core.metrics import (
 )
 
 #: Above this many cases the two ends of DCG and ideal are taken apart: wider, still true.
-MOST_CASES = 3000
+MOST_CASES = 300
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 SECTION_PARAGRAPHS = "section-paragraphs-80w-overlap1-v1"
 AS_IS = "as-is-v1"
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t]|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
 
@@ -73,13 +73,20 @@ def markdown_sections(body: str) -> list[Section]:
             lines.append(line)
         elif found := _HEADING.match(line):
             end_section()
-            heading = (found.group(2) or "").strip()
+            heading = _heading_text(line[found.end() :])
         elif not line:
             end_paragraph()
         else:
             lines.append(line)
     end_section()
     return sections
+
+
+def _heading_text(rest: str) -> str:
+    """The words of a heading without the closing `#` it may have."""
+    words = rest.strip()
+    closed = words.rstrip("#")
+    return closed.rstrip() if not closed or closed[-1] in " \t" else words
 
 
 def pack(paragraphs: Iterable[str], limit: int = 80) -> Iterator[list[str]]:

@@ -43,7 +43,7 @@ class SourceSpec:
     eligible: Filter
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Corpus:
     """All chunks of a collection, by key, in source order."""
 
@@ -206,7 +206,7 @@ def _front_matter(raw: str, place: str, problems: list[Problem]) -> tuple[Mappin
         return {}, raw
     try:
         front = yaml.safe_load(found.group(1) or "") or {}
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 2}" if mark else ""
         words = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)

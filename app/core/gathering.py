@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from app.core.corpus import Corpus
 from app.core.errors import Problem
-from app.core.grades import PairLabel, effective
-from app.core.judgments import Judgment
+from app.core.grades import PairLabel, effective, is_fresh
+from app.core.judgments import Judgment, Retirement
 from app.core.ledger import Placed
 from app.core.model import Chunk, ChunkKey, ScoringSettings
 from app.core.questions import Question
@@ -17,18 +17,42 @@ from app.core.text import shown
 Pair = tuple[str, ChunkKey]
 
 
+@dataclass(frozen=True)
+class Retired:
+    """What was retired, by the text it spoke of, and by id where no text was named."""
+
+    texts: frozenset[tuple[str, str]]
+    keys: Mapping[Pair, str]
+
+    @classmethod
+    def of(cls, retirements: Iterable[Placed[Retirement]]) -> Retired:
+        """From the events; a key's value is the place of its event."""
+        events = list(retirements)
+        return cls(
+            frozenset((p.event.question, p.event.text_hash) for p in events if p.event.text_hash),
+            {(p.event.question, p.event.key): p.place for p in events if not p.event.text_hash},
+        )
+
+    def covers(self, event: Judgment) -> bool:
+        """Whether a judgment of a chunk that cannot be found any more was retired."""
+        return (event.question, event.key) in self.keys or (
+            event.text_hash is not None and (event.question, event.text_hash) in self.texts
+        )
+
+
 @dataclass
 class Gathered:
     """Judgments in force, sorted by what they still speak of."""
 
     questions: Mapping[str, Question]
     corpus: Corpus
-    retired: set[Pair]
+    retired: Retired
     guidelines: str | None
     fresh: dict[Pair, list[Judgment]] = field(default_factory=dict)
     stale: set[Pair] = field(default_factory=set)
-    departed: dict[Pair, list[Judgment]] = field(default_factory=dict)
+    departed: dict[tuple[str, str], list[tuple[Judgment, bool]]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
     met: int = 0
 
     def take(self, placed: Placed[Judgment]) -> None:
@@ -41,26 +65,23 @@ class Gathered:
             self.problems.append(Problem(message, placed.place, remedy))
             return
         chunk = corpus.chunks.get(event.key)
-        eligible = chunk is not None and chunk.eligible
-        is_fresh = event.question_hash in (None, question.hash) and (
-            self.guidelines is None or event.guidelines == self.guidelines
-        )
-        pair = (event.question, event.key)
+        fresh = is_fresh(event, question, self.guidelines)
+        covered = self.retired.covers(event)
         # A retired label needs no chunk to speak of.
-        self.met += chunk is not None or event.text_hash in corpus.by_hash or pair in self.retired
+        self.met += chunk is not None or event.text_hash in corpus.by_hash or covered
         targets: tuple[ChunkKey, ...]
         if event.text_hash is None or (chunk and chunk.text_hash == event.text_hash):
             targets = self._chunk_and_twins(placed, chunk)
         else:
             # The text moved to another key, or its twin is still there: the label goes with it.
             targets = corpus.by_hash.get(event.text_hash, ())
-            if eligible:
-                self.stale.add(pair)
-            elif not targets and event.kind != "later":
-                gone = self.departed.setdefault(pair, [])
-                gone.extend([event] if is_fresh else [])
+            if chunk is not None and chunk.eligible:
+                self.stale.add((event.question, event.key))
+            elif not targets and not covered and event.kind != "later":
+                gone = self.departed.setdefault((event.question, event.text_hash), [])
+                gone.append((event, fresh))
         for key in targets:
-            if is_fresh:
+            if fresh:
                 self.fresh.setdefault((event.question, key), []).append(event)
             else:
                 self.stale.add((event.question, key))
@@ -68,8 +89,8 @@ class Gathered:
     def _chunk_and_twins(
         self, placed: Placed[Judgment], chunk: Chunk | None
     ) -> tuple[ChunkKey, ...]:
-        name, pair = placed.event.key.short(), (placed.event.question, placed.event.key)
-        if chunk is None and pair in self.retired:
+        name, covered = placed.event.key.short(), self.retired.covers(placed.event)
+        if chunk is None and covered:
             return ()
         if chunk is None:
             remedy = "Correct the document, version and chunk ids, or remove the line"
@@ -77,26 +98,44 @@ class Gathered:
             return ()
         if chunk.eligible:
             return self.corpus.by_hash[chunk.text_hash]
-        if placed.event.kind == "grade" and pair not in self.retired:
+        if placed.event.kind == "grade" and not covered:
             message = f"the chunk {name} is labeled but not eligible"
             remedy = "Correct the filter in collection.toml, or withdraw or retire the label"
             self.problems.append(Problem(message, placed.place, remedy))
         return ()
 
     def labels(self, scoring: ScoringSettings) -> dict[Pair, PairLabel]:
-        """One label per pair somebody listed."""
+        """One label per pair somebody listed; `later` alone lists nothing."""
         threshold, highest = scoring.threshold, scoring.highest
-        pairs = {pair: effective(seen, threshold, highest) for pair, seen in self.fresh.items()}
-        for pair in self.stale:
-            if pair not in pairs or pairs[pair].state == "unjudged":
-                pairs[pair] = PairLabel("stale", None, 0, highest)
-        for pair, seen in self.departed.items():
+        pairs: dict[Pair, PairLabel] = {}
+        for pair, seen in self.fresh.items():
             label = effective(seen, threshold, highest)
-            state = label.state if seen else "stale"
-            pairs[pair] = PairLabel(state, label.grade, label.low, label.high, departed=True)
-        for pair in self.retired & pairs.keys():
-            if pairs[pair].departed:
-                del pairs[pair]
-            else:
-                pairs[pair] = PairLabel("retired", 0, 0, 0)
+            if label.state != "unjudged":
+                pairs[pair] = label
+        for pair in self.stale - pairs.keys():
+            pairs[pair] = PairLabel("stale", None, 0, highest)
+        for (question, _), gone in self.departed.items():
+            label = effective([event for event, fresh in gone if fresh], threshold, highest)
+            state = label.state if any(fresh for _, fresh in gone) else "stale"
+            first = min(event.key for event, _ in gone)
+            pairs[question, first] = PairLabel(
+                state, label.grade, label.low, label.high, departed=True
+            )
+        self._retire(pairs)
         return pairs
+
+    def _retire(self, pairs: dict[Pair, PairLabel]) -> None:
+        for pair, label in pairs.items():
+            question, key = pair
+            chunk = self.corpus.chunks.get(key)
+            if chunk is None or label.departed:
+                continue
+            by_id = pair in self.retired.keys
+            by_text = (question, chunk.text_hash) in self.retired.texts
+            if by_text or (by_id and label.state == "cannot-judge"):
+                pairs[pair] = PairLabel("retired", 0, 0, 0)
+            elif by_id:
+                self.notices.append(
+                    f"{self.retired.keys[pair]}: the retirement of {key.short()} is passed over, "
+                    "for that chunk is there and judged. To retire its text, name its text_hash."
+                )

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.core.corpus import Corpus
 from app.core.judgments import Judgment
 from app.core.ledger import Placed
+from app.core.questions import Question
 
 State = Literal[
     "judged", "implicit", "unsettled", "disputed", "stale", "cannot-judge", "unjudged", "retired"
@@ -55,7 +57,24 @@ def effective(judgments: Sequence[Judgment], threshold: int, highest: int) -> Pa
     return PairLabel("disputed", None, low, high)
 
 
-def live(judgments: Iterable[Placed[Judgment]]) -> list[Placed[Judgment]]:
+def text_judged(event: Judgment, corpus: Corpus) -> object:
+    """What a judgment speaks of: the text it was given for, or by hand the text its id has now."""
+    chunk = corpus.chunks.get(event.key)
+    return event.text_hash or (chunk.text_hash if chunk else event.key)
+
+
+def is_fresh(event: Judgment, question: Question, guidelines: str | None) -> bool:
+    """Whether a judgment was given for the question as it reads now, under these guidelines.
+
+    `guidelines` is None where a change of them does not matter; what a line written by hand
+    leaves out is taken to fit.
+    """
+    return event.question_hash in (None, question.hash) and (
+        guidelines is None or event.guidelines in (None, guidelines)
+    )
+
+
+def live(judgments: Iterable[Placed[Judgment]], corpus: Corpus) -> list[Placed[Judgment]]:
     """The judgments in force: not replaced, the last of one reviewer on one question and text.
 
     Order is the ledger's; clocks are never asked.
@@ -72,6 +91,6 @@ def live(judgments: Iterable[Placed[Judgment]]) -> list[Placed[Judgment]]:
     for placed in events:
         event = placed.event
         if event.event not in replaced:
-            text = event.text_hash or event.key
-            heads[event.author, event.question, text, event.adjudication] = placed
+            about = text_judged(event, corpus)
+            heads[event.author, event.question, about, event.adjudication] = placed
     return [p for p in heads.values() if p.event.kind != "withdraw"]

@@ -47,6 +47,30 @@ def _key(value: list[str]) -> list[str]:
     return value
 
 
+def reviewer_id(name: str) -> str:
+    """The identity behind a typed name: NFC, single blanks, case folded.
+
+    Raises InvalidInput for a name that is blank, too long or holds control characters.
+    """
+    identity = unicodedata.normalize("NFC", " ".join(name.split())).casefold()
+    fault = fault_in_id(identity)
+    if fault is None and len(identity) > 60:
+        fault = "has over 60 characters"
+    if fault:
+        raise InvalidInput(f"the name {shown(name)} {fault}", remedy="Enter a name")
+    return identity
+
+
+def _author(value: str) -> str:
+    identity = reviewer_id(value)
+    if value != identity:
+        raise ValueError(f"{shown(value)} must be written {shown(identity)}")
+    return value
+
+
+Author = Annotated[Id, AfterValidator(_author)]
+
+
 class Evidence(Record):
     """A quoted sentence, its offsets in the source document, and the facts it supports."""
 
@@ -66,7 +90,7 @@ class Judgment(Record):
     format: Literal[1]
     event: Id
     time: str
-    author: Id
+    author: Author
     kind: Literal["grade", "cannot-judge", "later", "withdraw"]
     question: Id
     chunk: Annotated[list[str], AfterValidator(_key)]
@@ -107,16 +131,21 @@ class Judgment(Record):
 
 
 class Retirement(Record):
-    """A decision that a (question, chunk) no longer counts: it is neither a miss nor open."""
+    """A decision that a (question, chunk) no longer counts: it is neither a miss nor open.
+
+    With a `text_hash` it speaks of that text, wherever it stands. Without one it speaks of the
+    chunk's id, and only while that has no text with a grade of its own: ids are given again.
+    """
 
     format: Literal[1]
     event: Id
     time: str
-    author: Id
+    author: Author
     kind: Literal["retire-label"]
     question: Id
     chunk: Annotated[list[str], AfterValidator(_key)]
     note: Text
+    text_hash: str | None = None
 
     @property
     def key(self) -> ChunkKey:
@@ -127,20 +156,6 @@ class Retirement(Record):
 def now() -> str:
     """UTC, to the millisecond, as ISO 8601 with a Z."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def reviewer_id(name: str) -> str:
-    """The identity behind a typed name: NFC, single blanks, case folded.
-
-    Raises InvalidInput for a name that is blank, too long or holds control characters.
-    """
-    identity = unicodedata.normalize("NFC", " ".join(name.split())).casefold()
-    fault = fault_in_id(identity)
-    if fault is None and len(identity) > 60:
-        fault = "has over 60 characters"
-    if fault:
-        raise InvalidInput(f"the name {shown(name)} {fault}", remedy="Enter a name")
-    return identity
 
 
 def file_name(author: str) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from app.core.corpus import Corpus
 from app.core.errors import InvalidInput, Problem
-from app.core.gathering import Gathered, Pair
+from app.core.gathering import Gathered, Pair, Retired
 from app.core.grades import PairLabel, live
 from app.core.judgments import Judgment, Retirement
 from app.core.ledger import Placed
@@ -111,9 +111,8 @@ def resolve(
     chunk, and where no label meets the corpus at all.
     """
     notices: list[str] = []
-    retired = {(p.event.question, p.event.key) for p in retirements}
-    gathered = Gathered(questions, corpus, retired, guidelines)
-    in_force = live(judgments)
+    gathered = Gathered(questions, corpus, Retired.of(retirements), guidelines)
+    in_force = live(judgments, corpus)
     for placed in in_force:
         gathered.take(placed)
     problems, met = gathered.problems, gathered.met
@@ -130,6 +129,7 @@ def resolve(
     if problems:
         raise InvalidInput.of(problems)
     pairs = gathered.labels(scoring)
+    notices += gathered.notices
     # Completeness speaks of questions somebody has judged as they now read, not of new ones.
     complete = scoring.completeness == "complete"
     covered = frozenset(

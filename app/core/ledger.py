@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from app.core.errors import InvalidInput, LabelNotSaved, Problem
 from app.core.jsonlines import parse_object
-from app.core.text import canonical
+from app.core.text import canonical, shown
 
 LOCK_SECONDS = 10.0
 
@@ -81,30 +81,41 @@ class Ledger(Generic[EventT]):
         self._files: dict[str, _File[EventT]] = {}
         self._mutex = Lock()
 
-    def read(self) -> Snapshot[EventT]:
-        """Every event so far.
+    def read(self, name: str | None = None) -> Snapshot[EventT]:
+        """Every event so far; those of the file `name` alone where it is given.
 
-        Raises InvalidInput with every line that cannot be read. Reading costs what was added
-        since the last read.
+        Raises InvalidInput with every line that cannot be read. Lines are parsed once; a file
+        that has not changed is not opened.
         """
         with self._mutex:
-            return self._read()
+            return self._read(name)
 
-    def _read(self) -> Snapshot[EventT]:
+    def _read(self, name: str | None) -> Snapshot[EventT]:
         events: list[Placed[EventT]] = []
         notices: list[str] = []
         problems: list[Problem] = []
-        seen: set[str] = set()
-        for path in sorted(self.folder.glob("*.jsonl")) if self.folder.is_dir() else []:
-            state = self._advance(path)
+        seen: dict[str, Placed[EventT]] = {}
+        paths = [self.folder / name] if name else sorted(self.folder.glob("*.jsonl"))
+        for path in (path for path in paths if path.exists()):
+            try:
+                state = self._advance(path)
+            except OSError as error:
+                place, remedy = f"{self._place}/{path.name}", "Mend it or its permissions"
+                message = f"the file cannot be read: {error.strerror}"
+                problems.append(Problem(message, place, remedy))
+                continue
             problems += state.problems
             placed = [*state.events]
             if state.tail.strip():
                 self._read_tail(path, state, placed, problems, notices)
             for one in placed:
-                if one.event.event not in seen:
-                    seen.add(one.event.event)
+                first = seen.setdefault(one.event.event, one)
+                if first is one:
                     events.append(one)
+                elif first.event != one.event:
+                    message = f"the event id {shown(one.event.event)} was used at {first.place}"
+                    remedy = "Give this line an id of its own"
+                    problems.append(Problem(f"{message} for something else", one.place, remedy))
         if problems:
             raise InvalidInput.of(problems)
         return Snapshot(tuple(events), tuple(notices))
@@ -172,7 +183,7 @@ class Ledger(Generic[EventT]):
     ) -> str | None:
         """Append one record to the file `name`; it is on the disk when this returns.
 
-        `check` sees the ledger as it is under the lock and may raise, then nothing is written.
+        `check` sees that file as it is under the lock and may raise, then nothing is written.
         Returns what was noticed (a torn line moved aside), or None. Raises LabelNotSaved.
         """
         path = self.folder / name
@@ -181,7 +192,7 @@ class Ledger(Generic[EventT]):
             self.folder.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
                 if check is not None:
-                    check(self.read())
+                    check(self.read(name))
                 notice = self._set_torn_aside(path, shown_path)
                 self._write(path, canonical(record).encode() + b"\n")
                 return notice

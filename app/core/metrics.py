@@ -7,7 +7,7 @@ hits returned. Precision divides by K, also when fewer than K hits came back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -197,11 +197,3 @@ def judged_from_grades(
             high[row, rank] = highest if known is None else known
     unlisted = (grade == OPEN).sum(axis=1)
     return Judged(grade, low, high, grade >= 0, grade >= 0, pairs, used, unlisted)
-
-
-def mean(values: Mapping[str, Floats]) -> dict[str, float | None]:
-    """Macro means, every question weight 1; None over no question (not 0)."""
-    return {
-        name: float(array.mean()) if array.size and not np.isnan(array).any() else None
-        for name, array in values.items()
-    }

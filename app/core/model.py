@@ -57,7 +57,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One returned chunk: rank from 1, score as the engine gave it (6 decimals)."""
+    """One returned chunk: rank from 1, score as the engine gave it, to 6 digits."""
 
     rank: int
     key: ChunkKey

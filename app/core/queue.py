@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 
 from app.core.corpus import Corpus
-from app.core.grades import live
+from app.core.grades import is_fresh, live, text_judged
 from app.core.judgments import Judgment
 from app.core.ledger import Placed
 from app.core.model import ChunkKey
@@ -27,18 +27,20 @@ def own_judgments(
     reviewer: str,
     questions: Mapping[str, Question],
     corpus: Corpus,
+    guidelines: str | None,
 ) -> dict[tuple[str, str], Judgment]:
-    """A reviewer's judgments in force that are not stale, by question and text hash."""
+    """A reviewer's judgments in force that are not stale, by question and text hash.
+
+    `guidelines` is the version labels must have been given under, None where it does not matter.
+    """
     found: dict[tuple[str, str], Judgment] = {}
-    for placed in live(p for p in judgments if p.event.author == reviewer):
+    for placed in live((p for p in judgments if p.event.author == reviewer), corpus):
         event = placed.event
-        question = questions.get(event.question)
-        chunk = corpus.chunks.get(event.key)
-        text_hash = event.text_hash or (chunk.text_hash if chunk else None)
-        if question is None or text_hash is None:
+        question, about = questions.get(event.question), text_judged(event, corpus)
+        if question is None or not isinstance(about, str) or event.kind == "later":
             continue
-        if event.question_hash in (None, question.hash) and event.kind != "later":
-            found[event.question, text_hash] = event
+        if is_fresh(event, question, guidelines):
+            found[event.question, about] = event
     return found
 
 

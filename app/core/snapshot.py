@@ -38,12 +38,18 @@ def read_complete_hashes(
         return None
     problems: list[Problem] = []
     place = f"labels/{labels_folder.name}/complete/{path.name}"
-    hashes = frozenset(
-        str(line.value.get("text_hash", "")) for line in read_objects(path, place, problems)
-    )
+    hashes: set[str] = set()
+    for line in read_objects(path, place, problems):
+        text_hash = line.value.get("text_hash")
+        if line.value.get("format") != 1 or not isinstance(text_hash, str) or not text_hash:
+            remedy = "Put back the file as it was committed"
+            message = "the line is not of format 1 with a text_hash"
+            problems.append(Problem(message, f"{place}:{line.number}", remedy))
+        else:
+            hashes.add(text_hash)
     if problems:
         raise InvalidInput.of(problems)
-    return hashes
+    return frozenset(hashes)
 
 
 def write_snapshot(labels_folder: Path, scoring: ScoringSettings, corpus: Corpus) -> Path | None:

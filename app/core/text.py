@@ -9,7 +9,8 @@ import unicodedata
 from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+#: Controls of C0 and C1, and those that turn the direction of what follows.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def normalise(text: str) -> str:

@@ -69,7 +69,9 @@ class BundledEmbedder:
 
     def batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Embedded]]:
         """Unit vectors; shorter texts go first, which keeps batches even."""
-        encoded = [self._tokenizer.encode(text).ids for text in texts]
+        with self._lock:
+            tokenizer = self._tokenizer
+        encoded = [tokenizer.encode(text).ids for text in texts]
         order = sorted(range(len(texts)), key=lambda index: len(encoded[index]))
         for start in range(0, len(order), _BATCH):
             rows = order[start : start + _BATCH]

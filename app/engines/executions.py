@@ -109,8 +109,8 @@ def _add_corpus(unit: Unit, execution: Execution, corpus: Corpus, *, retain_text
             **_key_row(key),
             "text_hash": chunk.text_hash,
             "text": chunk.text if retain_text else "",
-            "title": chunk.title,
-            "section": chunk.section,
+            "title": chunk.title if retain_text else "",
+            "section": chunk.section if retain_text else "",
         }
         for key, chunk in corpus.eligible.items()
     ]
@@ -183,6 +183,7 @@ def save_scores(
         here = {**label_set, "execution": execution.id, "hash": settings["hash"]}
         if not unit.rows("scores_find", here):
             unit.run("scores_add", here, scores)
+        unit.run("scorings_done_add", here)
 
 
 def _add_labels(unit: Unit, labels: Labels, owner: Row) -> None:

@@ -27,7 +27,8 @@ T = TypeVar("T")
 class OllamaEmbedder:
     """An embedding model of an Ollama server.
 
-    `timeout` bounds one request and `deadline` all requests of one job, in seconds. The
+    `timeout` bounds one request, `deadline` all embedding from the first request on, in seconds:
+    make one embedder per job. The
     server is told not to truncate; a text it refuses as too long is cut here, and flagged.
     """
 
@@ -49,6 +50,7 @@ class OllamaEmbedder:
         self._wanted_dimension = dimension
         self._wanted_digest = digest
         self._seen_dimension: int | None = None
+        self._until: float | None = None
         self._client = ollama.Client(timeout=timeout, transport=transport)
 
     @property
@@ -121,13 +123,14 @@ class OllamaEmbedder:
         return int(lengths[0]) if lengths else _DEFAULT_CONTEXT
 
     def batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Embedded]]:
-        """Unit vectors in batches of 32, all within the deadline."""
-        until = time.monotonic() + self._deadline
+        """Unit vectors in batches of 32, within the deadline."""
+        if self._until is None:
+            self._until = time.monotonic() + self._deadline
         for start in range(0, len(texts), _BATCH):
-            if time.monotonic() > until:
+            if time.monotonic() > self._until:
                 raise EmbedderError(
-                    f"{self.name} embedded {start} of {len(texts)} texts within the deadline of "
-                    f"{self._deadline:g} s",
+                    f"{self.name} passed the deadline of {self._deadline:g} s at text {start + 1} "
+                    f"of {len(texts)}",
                     remedy="Run the command again (what is done is kept), or raise deadline",
                 )
             answers = self._embed_batch(list(texts[start : start + _BATCH]))

@@ -1,8 +1,8 @@
 """Qdrant: fill a collection, count it, search it.
 
 Sparse vectors are BM25 vectors with Qdrant's IDF modifier; its IDF counts ineligible chunks too.
-Scores are kept to 6 decimals, below which float32 is noise, and hits are ordered by score, then
-key: the engine's own order of equal scores is arbitrary.
+Scores are kept to 6 significant digits, beyond which float32 is noise, and hits are ordered by
+score, then key: the engine's own order of equal scores is arbitrary.
 """
 
 from __future__ import annotations
@@ -146,20 +146,23 @@ class QdrantEngine:
     def search(self, search: Search, text: str, vector: NDArray[np.float32] | None) -> list[Hit]:
         """The first `depth` hits by score, then key; fewer where the engine has no more.
 
-        Goes as far beyond the depth as equal scores reach, so that their order is ours.
+        Goes as far beyond the depth as equal scores reach, so that their order is ours; hits that
+        equal the last one are returned too, for what is tied with it is not settled by rank.
         """
         limit = search.depth + _BEYOND
         while True:
             with _translated("searching"):
                 points = self._query(search, limit, text, vector)
-            scored = [(round(point.score, 6), self._key(point.id)) for point in points]
+            scored = [(_significant(point.score), self._key(point.id)) for point in points]
             scored.sort(key=lambda one: (-one[0], one[1]))
             if len(scored) < limit or scored[-1][0] != scored[search.depth - 1][0]:
                 break
             limit *= 2
+        last = scored[: search.depth][-1][0] if scored else None
         return [
             Hit(rank, key, score)
-            for rank, (score, key) in enumerate(scored[: search.depth], start=1)
+            for rank, (score, key) in enumerate(scored, start=1)
+            if rank <= search.depth or score == last
         ]
 
     def _key(self, identity: Any) -> ChunkKey:
@@ -182,12 +185,15 @@ class QdrantEngine:
             sparse = None  # nothing but stop words: no lexical hit
         common: dict[str, Any] = {"limit": limit, "with_payload": False}
         if search.mode == "hybrid":
-            candidates = max(search.candidates, limit)
             sides = [(dense, _DENSE), (sparse, _SPARSE)]
             common["query"] = models.RrfQuery(rrf=models.Rrf(k=search.rrf_k))
             common["prefetch"] = [
                 models.Prefetch(
-                    query=query, using=using, filter=filters, limit=candidates, params=parameters
+                    query=query,
+                    using=using,
+                    filter=filters,
+                    limit=search.candidates,
+                    params=parameters,
                 )
                 for query, using in sides
                 if query is not None
@@ -201,6 +207,10 @@ class QdrantEngine:
             common["search_params"] = parameters
         points: list[models.ScoredPoint] = self._client.query_points(self._name, **common).points
         return points
+
+
+def _significant(score: float) -> float:
+    return float(f"{score:.6g}")
 
 
 def _sparse(encoded: Any) -> models.SparseVector:

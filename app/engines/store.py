@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pandas as pd
 import pyarrow as pa
 
 from app.core.errors import StoreCorrupt, StoreError, StoreLocked, StoreNewer
@@ -56,10 +55,6 @@ class Unit:
         result = self._cursor.execute(statement(name), dict(parameters or {}))
         columns = [column[0] for column in result.description or []]
         return [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
-
-    def frame(self, name: str, parameters: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """The result of a statement as a DataFrame."""
-        return self._cursor.execute(statement(name), dict(parameters or {})).df()
 
     def run(
         self,

@@ -12,7 +12,7 @@ from app.flows.indexing import make_embedder
 from app.flows.loading import Loaded, load, require_questions
 from app.flows.searching import misfit, read_manifest
 from app.flows.wording import count
-from app.workspace import Collection
+from app.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,18 @@ class CheckReport:
         return 2 if self.errors else 1 if self.findings else 0
 
 
-def check(collection: Collection) -> CheckReport:
-    """Check settings, corpus, questions, labels and index; changes nothing."""
-    name = collection.name
+def check(workspace: Workspace, name: str) -> CheckReport:
+    """Check settings, corpus, questions, labels and index of a collection; changes nothing.
+
+    Raises InvalidInput where there is no such collection.
+    """
+    workspace.require(name)
     try:
-        loaded = load(collection)
+        loaded = load(workspace.collection(name))
         require_questions(loaded)
+        labels = loaded.labels
     except DeskError as error:
         return CheckReport(name, error.problems, (), (), {})
-    labels = loaded.labels
     findings = [*labels.conflicts, *_label_findings(loaded), *_index_findings(loaded)]
     states = Counter(label.state for label in labels.pairs.values())
     kinds = Counter(labels.kinds.values())

@@ -14,7 +14,7 @@ from app.engines.executions import Execution
 from app.engines.store import Store
 from app.flows.evaluating import Evaluation, rescore
 from app.flows.loading import Loaded, load
-from app.flows.means import MEAN_NAMES, ends_of_mean
+from app.flows.means import MEAN_NAMES, METRIC_OF, ends_of_mean
 from app.flows.scoring import QuestionScore
 from app.flows.wording import with_bounds
 from app.workspace import Workspace
@@ -75,7 +75,7 @@ class Comparison:
     def mean(self, k: int, metric: str) -> tuple[str, str]:
         """The means of baseline and candidate over the questions both have, or their ranges."""
         delta = self.delta(k, metric)
-        name = {mean: metric for metric, mean in MEAN_NAMES.items()}[metric]
+        name = METRIC_OF[metric]
         both = [c for c in self.cases if c.k == k and c.both_scored]
         ends = [
             ends_of_mean([side.known_bounds[name] for side in sides])
@@ -88,13 +88,16 @@ class Comparison:
         return next(d for d in self.deltas if (d.k, d.metric, d.category) == (k, metric, category))
 
 
-def find_execution(store: Store, name: str) -> Execution:
-    """The execution an id, the beginning of one, or a configuration's name (its newest) means.
+def find_execution(store: Store, name: str, collection: str | None = None) -> Execution:
+    """The execution an id, the beginning of one, or a configuration's name means.
 
+    A configuration's name is its newest complete execution, of `collection` where that is given.
     Raises InvalidInput where there is none or more than one.
     """
     found = executions.listed(store, name=name) if name else []
-    exact = [e for e in found if name == e.id] or [e for e in found if name == e.configuration]
+    named = [e for e in found if name == e.configuration and collection in (None, e.collection)]
+    complete = [e for e in named if e.status != "incomplete"]
+    exact = [e for e in found if name == e.id] or complete or named
     if exact:
         return exact[0]
     if len(found) == 1:
@@ -112,7 +115,8 @@ def compare(workspace: Workspace, baseline: str, candidate: str) -> Comparison:
     store = Store.at(workspace.store_path)
     if not workspace.store_path.exists():
         raise InvalidInput("there is no execution yet", remedy="Make one: desk evaluate COLLECTION")
-    first, second = find_execution(store, baseline), find_execution(store, candidate)
+    first = find_execution(store, baseline)
+    second = find_execution(store, candidate, first.collection)
     if first.id == second.id:
         raise InvalidInput(
             f"{shown(baseline)} and {shown(candidate)} are one and the same execution, {first.id}",
@@ -179,7 +183,7 @@ def _deltas(cases: Sequence[Case]) -> list[Delta]:
 
 
 def _delta(cases: Sequence[Case], k: int, category: str | None, name: str) -> Delta:
-    metric = {mean: metric for metric, mean in MEAN_NAMES.items()}[name]
+    metric = METRIC_OF[name]
     both = [c for c in cases if c.both_scored]
     known = [delta for case in both if (delta := case.deltas[name]) is not None]
     decided = len(known) == len(both) > 0
@@ -212,7 +216,7 @@ def _differences(first: Execution, second: Execution) -> list[tuple[str, Any, An
         for name in dict.fromkeys((*before, *after)):
             if before.get(name) != after.get(name):
                 found.append((f"{part}.{name}", before.get(name), after.get(name)))
-    for part in ("depth", "program"):
+    for part in ("depth", "content", "program"):
         before, after = first.provenance.get(part), second.provenance.get(part)
         if before != after:
             found.append((part, before, after))

@@ -63,6 +63,7 @@ def evaluate(
         collection.configuration(name)
     loaded = load(collection)
     require_questions(loaded)
+    loaded.labels  # noqa: B018 - labels are validated before the first search
     _require_split(loaded, split)
     store = Store.at(collection.workspace.store_path)
     found: list[Evaluation] = []
@@ -77,7 +78,8 @@ def evaluate(
             found.append(replace(evaluation, interrupted=run.interrupted))
             if run.interrupted:
                 break
-    notices = (*left_over, *loaded.labels.notices, *found[0].notices)
+    conflicts = tuple(str(conflict) for conflict in loaded.labels.conflicts)
+    notices = (*left_over, *loaded.labels.notices, *conflicts, *found[0].notices)
     found[0] = replace(found[0], notices=notices)
     return found
 
@@ -184,6 +186,15 @@ def _check_notices(execution: Execution) -> list[str]:
         f"{one['question']}: a search for {one['k']} hits returned others than the first "
         f"{one['k']} of the deeper search."
         for one in checks.get("prefix", {}).get("differing", [])
+    ]
+    if cut := checks.get("cut"):
+        notices.append(
+            f"Questions longer than the embedder reads, searched by their beginning: {len(cut)}, "
+            f"{cut[0]} for one."
+        )
+    notices += [
+        f"{one['question']}: the second search to check its ranking failed: {one['reason']}"
+        for one in checks.get("failed", [])
     ]
     if shares := checks.get("ann_recall"):
         means = ", ".join(f"{share:.3f} at {k}" for k, share in shares.items() if share is not None)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -43,7 +44,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What one indexing did. `cut` are the chunks the embedder saw only the beginning of."""
+    """What one indexing did, for the configurations that share an index."""
 
     collection: str
     configurations: tuple[str, ...]
@@ -59,7 +60,7 @@ def make_embedder(configuration: Configuration) -> Embedder | None:
     if name is None:
         return None
     if name == "bundled":
-        return BundledEmbedder()
+        return _bundled()
     return OllamaEmbedder(
         name.removeprefix("ollama:"),
         timeout=configuration.timeout,
@@ -67,6 +68,12 @@ def make_embedder(configuration: Configuration) -> Embedder | None:
         dimension=configuration.dimension,
         digest=configuration.digest,
     )
+
+
+@cache
+def _bundled() -> BundledEmbedder:
+    """One for the process: loading its weights takes half a second."""
+    return BundledEmbedder()
 
 
 def manifest_path(collection: Collection, configuration: Configuration) -> Path:
@@ -122,12 +129,7 @@ def index(
             "complete for. Commit it with the labels."
         )
     first, *rest = reports
-    notices = (*found, *loaded.labels.notices)
-    return [_noticing(first, notices), *rest]
-
-
-def _noticing(report: IndexReport, notices: tuple[str, ...]) -> IndexReport:
-    return replace(report, notices=(*notices, *report.notices))
+    return [replace(first, notices=(*found, *first.notices)), *rest]
 
 
 def _index_one(loaded: Loaded, path: Path, names: list[str], progress: Progress) -> IndexReport:

@@ -28,8 +28,8 @@ class Evidence:
 class Inspection:
     """What one search returned and what it scores at K.
 
-    `missed` are the relevant chunks that are not among the first K, with their rank where the
-    search returned them further down. `cut` is the number of hits below the score threshold.
+    `missed` are the relevant chunks that are not among the first K, each with where it went.
+    `cut` is the number of hits below the score threshold.
     """
 
     kind: Kind
@@ -37,7 +37,7 @@ class Inspection:
     evidence: tuple[Evidence, ...]
     score: QuestionScore
     acceptance: Acceptance | None
-    missed: tuple[tuple[str, int | None], ...]
+    missed: tuple[tuple[str, str], ...]
     cut: int
 
 
@@ -51,26 +51,40 @@ def inspect_question(
     """
     searcher = open_searcher(loaded.collection, configuration, loaded.corpus, engine_for)
     depth = max(searcher.configuration.depth, k + BEYOND)
-    ranking = searcher.rank(question, loaded.questions[question].text, depth)
+    searcher.engine  # noqa: B018 - filled before the clock of the search runs
+    ranking, _ = searcher.rank(question, loaded.questions[question].text, depth)
     threshold = searcher.configuration.threshold
     hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
-    deep = score_rankings([ranking], loaded.labels, hashes, [depth], threshold).questions[0]
-    scored = score_rankings([ranking], loaded.labels, hashes, [k], threshold)
-    ranks = {graded.hit.key: graded.hit.rank for graded in deep.ranking}
-    missed = [
-        (key.short(), ranks.get(key))
-        for key in loaded.labels.relevant(question)
-        if ranks.get(key, k + 1) > k
-    ]
+    scored = score_rankings([ranking], loaded.labels, hashes, sorted({k, depth}), threshold)
+    by_k = {score.k: score for score in scored.questions}
+    deep = by_k[depth].ranking
     return Inspection(
         kind=loaded.labels.kinds[question],
         ranking=ranking,
         evidence=tuple(
             Evidence(graded, loaded.corpus.chunks[graded.hit.key])
-            for graded in deep.ranking[: min(k + BEYOND, MOST_SHOWN)]
+            for graded in deep[: min(k + BEYOND, MOST_SHOWN)]
         ),
-        score=scored.questions[0],
-        acceptance=scored.unsupported[0] if scored.unsupported else None,
-        missed=tuple(sorted(missed, key=lambda one: (one[1] is None, one[1] or 0))),
-        cut=len(ranking.hits) - len(deep.ranking),
+        score=by_k[k],
+        acceptance=next((one for one in scored.unsupported if one.k == k), None),
+        missed=tuple(_missed(loaded, ranking, question, k, threshold)),
+        cut=sum(1 for hit in ranking.hits if threshold is not None and hit.score < threshold),
     )
+
+
+def _missed(
+    loaded: Loaded, ranking: Ranking, question: str, k: int, threshold: float | None
+) -> list[tuple[str, str]]:
+    hits = {hit.key: hit for hit in ranking.hits}
+    found: list[tuple[int, str, str]] = []
+    for key in loaded.labels.relevant(question):
+        hit = hits.get(key)
+        if hit is None:
+            gone = key not in loaded.corpus.eligible
+            where = "no longer in the corpus" if gone else f"not in the first {len(ranking.hits)}"
+            found.append((len(ranking.hits) + 1, key.short(), where))
+        elif threshold is not None and hit.score < threshold:
+            found.append((hit.rank, key.short(), f"rank {hit.rank}, below the threshold"))
+        elif hit.rank > k:
+            found.append((hit.rank, key.short(), f"rank {hit.rank}"))
+    return [(name, where) for _, name, where in sorted(found)]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.core import ids
 from app.core.errors import LabelConflict
-from app.core.judgments import Judgment, file_name, new_judgment
-from app.core.ledger import Placed, Snapshot
+from app.core.grades import live
+from app.core.judgments import Judgment, file_name, new_judgment, now
+from app.core.ledger import Snapshot
 from app.core.model import ChunkKey
 from app.core.queue import open_items, own_judgments
 from app.core.text import shown
@@ -48,8 +50,14 @@ class Saved:
 
 def own(loaded: Loaded, reviewer: str) -> dict[tuple[str, str], Judgment]:
     """The reviewer's judgments in force, by question and text hash."""
-    events = loaded.collection.ledger.read().events
-    return own_judgments(events, reviewer, loaded.questions, loaded.corpus)
+    return _own(loaded, reviewer, _file(loaded, reviewer))
+
+
+def _own(
+    loaded: Loaded, reviewer: str, snapshot: Snapshot[Judgment]
+) -> dict[tuple[str, str], Judgment]:
+    pin = loaded.collection.guidelines_pin()
+    return own_judgments(snapshot.events, reviewer, loaded.questions, loaded.corpus, pin)
 
 
 def next_item(loaded: Loaded, reviewer: str, question: str) -> Item | None:
@@ -124,8 +132,7 @@ def grade(loaded: Loaded, reviewer: str, shown_item: Item, value: int) -> Saved:
     )
 
     def still_open(snapshot: Snapshot[Judgment]) -> None:
-        now = own_judgments(snapshot.events, reviewer, loaded.questions, loaded.corpus)
-        before = now.get((event.question, shown_item.text_hash))
+        before = _own(loaded, reviewer, snapshot).get((event.question, shown_item.text_hash))
         if before is not None:
             raise LabelConflict(
                 f"{shown_item.key.short()} was already judged at {before.time[11:19]} UTC "
@@ -143,7 +150,7 @@ def _words(event: Judgment) -> str:
 def last_judgment(loaded: Loaded, reviewer: str) -> Judgment | None:
     """The reviewer's newest judgment in force, from the ledger: what undo takes back next."""
     judged = own(loaded, reviewer).values()
-    order = {p.event.event: n for n, p in enumerate(loaded.collection.ledger.read().events)}
+    order = {p.event.event: n for n, p in enumerate(_file(loaded, reviewer).events)}
     return max(judged, key=lambda event: order[event.event], default=None)
 
 
@@ -152,26 +159,23 @@ def undo(loaded: Loaded, reviewer: str, event_id: str) -> Saved:
 
     Raises LabelConflict where it is no longer in force.
     """
-    events = {p.event.event: p.event for p in loaded.collection.ledger.read().events}
+    events = {p.event.event: p.event for p in _file(loaded, reviewer).events}
     last = events.get(event_id)
-    if last is None or last.author != reviewer:
+    if last is None:
         raise LabelConflict("there is nothing of yours to undo", remedy="Go on grading")
     before = events.get(last.replaces) if last.replaces else None
-    back = before if before is not None and before.kind == "grade" else None
-    event = new_judgment(
-        reviewer,
-        last.question,
-        last.key,
-        kind="grade" if back else "withdraw",
-        grade=back.value if back else None,
-        text_hash=last.text_hash,
-        question_hash=last.question_hash,
-        guidelines=last.guidelines,
-        replaces=last.event,
-    )
+    renewed = {"event": ids.event_id(), "time": now(), "replaces": last.event}
+    taken_back: dict[str, object] = {
+        "kind": "withdraw",
+        "grade": None,
+        "reason": None,
+        "note": None,
+        "evidence": [],
+    }
+    event = (before or last).model_copy(update=renewed if before else {**renewed, **taken_back})
 
     def in_force(snapshot: Snapshot[Judgment]) -> None:
-        if _replaced(snapshot.events, last.event):
+        if last.event not in {p.event.event for p in live(snapshot.events, loaded.corpus)}:
             raise LabelConflict(
                 f"the judgment of {last.key.short()} was already taken back or replaced",
                 remedy="Look at the item again",
@@ -180,8 +184,9 @@ def undo(loaded: Loaded, reviewer: str, event_id: str) -> Saved:
     return _append(loaded.collection, event, in_force)
 
 
-def _replaced(events: tuple[Placed[Judgment], ...], event_id: str) -> bool:
-    return any(placed.event.replaces == event_id for placed in events)
+def _file(loaded: Loaded, reviewer: str) -> Snapshot[Judgment]:
+    """The reviewer's own file: nobody else's label is read here."""
+    return loaded.collection.ledger.read(file_name(reviewer))
 
 
 def _append(

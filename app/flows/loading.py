@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from app.core.corpus import Corpus
 from app.core.errors import DeskError, InvalidInput, Problem
@@ -13,18 +14,27 @@ from app.workspace import Collection
 
 @dataclass(frozen=True)
 class Loaded:
-    """A collection as its files say at one moment."""
+    """A collection as its files say at one moment.
+
+    Labels are resolved when they are first asked for: a fault in one reviewer's file keeps nobody
+    from indexing or from grading.
+    """
 
     collection: Collection
     corpus: Corpus
     questions: dict[str, Question]
-    labels: Labels
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels; raises InvalidInput with every one that is refused."""
+        return self.collection.labels(self.corpus, self.questions)
 
 
 def load(collection: Collection) -> Loaded:
-    """Read corpus, questions and labels.
+    """Read corpus and questions.
 
-    Raises InvalidInput with the problems of all of them, so that one run shows what to mend.
+    Raises InvalidInput with the problems of both, and of lines of the ledger, so that one run shows
+    what to mend.
     """
     problems: list[Problem] = []
     corpus: Corpus | None = None
@@ -45,7 +55,7 @@ def load(collection: Collection) -> Loaded:
             except DeskError as error:
                 problems += error.problems
         raise InvalidInput.of(problems)
-    return Loaded(collection, corpus, questions, collection.labels(corpus, questions))
+    return Loaded(collection, corpus, questions)
 
 
 def require_questions(loaded: Loaded) -> None:

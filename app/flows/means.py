@@ -16,6 +16,8 @@ from app.flows.scoring import QuestionScore, Scored
 REASONS = ("unsupported", "no evidence yet", "undecided", "only disputed or stale evidence")
 #: The mean of RR is called MRR.
 MEAN_NAMES: Mapping[str, str] = {name: "mrr" if name == "rr" else name for name in METRICS}
+#: And back: the metric behind a mean's name.
+METRIC_OF: Mapping[str, str] = {mean: metric for metric, mean in MEAN_NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)

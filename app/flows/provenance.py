@@ -24,7 +24,7 @@ def git_state(folder: Path) -> dict[str, Any] | None:
 
     def git(*words: str) -> str:
         result = subprocess.run(
-            ["git", "-C", str(folder), *words],
+            ["git", "--no-optional-locks", "-C", str(folder), *words],
             capture_output=True, text=True, timeout=5, check=True,
         )  # fmt: skip
         return result.stdout.strip()
@@ -70,6 +70,7 @@ def provenance(
         "configuration": searcher.configuration.model_dump(),
         "filters": searcher.filters,
         "depth": depth,
+        "content": searcher.content,
         "embedder": embedder_of(searcher),
         "engine": QdrantEngine.description(),
         "label_revision": label_revision,
@@ -90,6 +91,7 @@ def fingerprint(
     texts: dict[str, str],
     *,
     retain_text: bool,
+    cutoffs: tuple[int, ...],
 ) -> str:
     """What decides a ranking and what is kept of it: with one fingerprint both are the same."""
     ignored = {"timeout", "deadline"}
@@ -102,9 +104,16 @@ def fingerprint(
             "filters": searcher.filters,
             "depth": depth,
             "corpus": searcher.corpus.revision,
+            "content": searcher.content,
             "embedder": embedder_of(searcher),
             "engine": QdrantEngine.description(),
             "questions": texts,
             "retain_text": retain_text,
+            "checked": cutoffs if _has_checks(searcher) else None,
         }
     )
+
+
+def _has_checks(searcher: Searcher) -> bool:
+    """Whether second searches are made, whose results belong to their cut-offs."""
+    return searcher.configuration.prefix_check or searcher.configuration.exact_twin

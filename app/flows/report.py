@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.flows.evaluating import Evaluation
-from app.flows.means import MEAN_NAMES, Mean
+from app.flows.means import MEAN_NAMES, METRIC_OF, Mean
 from app.flows.scoring import Acceptance, QuestionScore
 from app.flows.wording import METRIC_WORDS, count, number, table, value_or_range, with_bounds
 
@@ -124,7 +124,7 @@ def _details(one: Evaluation, primary: str) -> str:
             for m in categories
         ),
     ]
-    question_metric = {mean: metric for metric, mean in MEAN_NAMES.items()}[metric]
+    question_metric = METRIC_OF[metric]
     scored = [q for q in one.scored.questions if q.k == k and q.outcome == "scored"]
     low = sorted(
         (q for q in scored if q.as_zero[question_metric] < 1),

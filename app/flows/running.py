@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.core.errors import EngineError
 from app.core.ids import execution_id
 from app.core.judgments import now
 from app.core.model import Ranking, ScoringSettings
 from app.engines import executions
+from app.engines.embedding import Embedded, Vectors
 from app.engines.executions import Execution
 from app.engines.retrieval import overlap, prefix_differs
 from app.engines.store import Store
@@ -41,10 +43,17 @@ class Run:
         depth = max(searcher.configuration.depth, max(self.scoring.cutoffs) + _BEYOND)
         retain_text = loaded.collection.settings.retain_text
         identity = fingerprint(
-            searcher, loaded.collection.name, self.name, depth, texts, retain_text=retain_text
+            searcher,
+            loaded.collection.name,
+            self.name,
+            depth,
+            texts,
+            retain_text=retain_text,
+            cutoffs=self.scoring.cutoffs,
         )
         if reuse and (known := executions.listed(self.store, fingerprint=identity)):
             return known[0], executions.rankings(self.store, known[0])[0], True
+        searcher.engine  # noqa: B018 - filled before the first search; what fails here ends the run
         started = now()
         rankings, checks = self._search(texts, depth)
         failed = any(ranking.failure is not None for ranking in rankings)
@@ -84,10 +93,10 @@ class Run:
         what = f"Searching {self.loaded.collection.name} with {self.name}"
         try:
             for number, (question, text) in enumerate(texts.items(), start=1):
-                ranking = self.searcher.rank(question, text, depth)
+                ranking, embedded = self.searcher.rank(question, text, depth)
                 rankings.append(ranking)
                 if ranking.failure is None:
-                    checks.compare(ranking, text)
+                    checks.compare(ranking, text, embedded)
                 self.progress(what, number, len(texts))
         except KeyboardInterrupt:
             self.interrupted = True
@@ -108,12 +117,25 @@ class Checks:
         self._prefixes = searcher.configuration.prefix_check
         self._twin = searcher.configuration.exact_twin
         self._differing: list[dict[str, Any]] = []
+        self._failed: list[dict[str, Any]] = []
+        self._cut: list[str] = []
         self._overlaps: dict[int, list[float]] = {k: [] for k in cutoffs}
 
-    def compare(self, ranking: Ranking, text: str) -> None:
-        if not (self._prefixes or self._twin):
-            return
-        searcher, vector = self._searcher, self._searcher.vector(text)
+    def compare(self, ranking: Ranking, text: str, embedded: Embedded | None) -> None:
+        """Note whether the question was cut, and search again where that is asked for.
+
+        A second search that fails is noted; the ranking stands.
+        """
+        if embedded is not None and embedded.cut[0]:
+            self._cut.append(ranking.question)
+        vector = None if embedded is None else embedded.vectors[0]
+        try:
+            self._search_again(ranking, text, vector)
+        except EngineError as error:
+            self._failed.append({"question": ranking.question, "reason": str(error)})
+
+    def _search_again(self, ranking: Ranking, text: str, vector: Vectors | None) -> None:
+        searcher = self._searcher
         if self._prefixes:
             for k in self._cutoffs:
                 hits = searcher.engine.search(searcher.search(k), text, vector)
@@ -126,8 +148,14 @@ class Checks:
                 self._overlaps[k] += [] if share is None else [share]
 
     def result(self) -> dict[str, Any]:
-        """`prefix`: the searches that differ; `ann_recall`: mean overlap with exact, per K."""
+        """What was found: `cut` questions, `failed` second searches, `prefix` searches that differ,
+        `ann_recall`, the mean overlap with exact search per K; only where there is something.
+        """
         result: dict[str, Any] = {}
+        if self._cut:
+            result["cut"] = self._cut
+        if self._failed:
+            result["failed"] = self._failed
         if self._prefixes:
             result["prefix"] = {"differing": self._differing}
         if self._twin:

@@ -6,12 +6,13 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from app.core.corpus import Corpus
-from app.core.errors import EmbedderError, EngineError, NotReady
+from app.core.errors import EngineError, NotReady
 from app.core.model import Hit, Ranking
-from app.engines.embedding import Embedder, Vectors, embed_all, render
+from app.core.text import digest as digest_of
+from app.engines.embedding import Embedded, Embedder, embed_all, render
 from app.engines.retrieval import QdrantEngine, Search
 from app.engines.vectors import VectorCache, vector_key
 from app.flows.indexing import Manifest, make_embedder, manifest_path, rendered
@@ -21,15 +22,17 @@ from app.workspace import Collection
 
 @dataclass(frozen=True)
 class Searcher:
-    """Searches of one configuration over one corpus revision; holds no state between them.
+    """Searches of one configuration over one corpus revision.
 
-    The engine is filled when the first search needs it: a stored execution needs none.
+    The engine is filled when it is first asked for: a stored execution needs none. `content` is a
+    hash of all that is embedded: titles and sections can be, and the corpus revision lacks them.
     """
 
     configuration: Configuration
     corpus: Corpus
     filters: dict[str, list[str | int | bool]]
     embedder: Embedder | None
+    content: str
     fill: Callable[[], QdrantEngine]
 
     @cached_property
@@ -45,39 +48,42 @@ class Searcher:
             depth=depth,
             filters=self.filters,
             rrf_k=configuration.rrf_k,
-            candidates=configuration.candidates,
+            candidates=max(configuration.candidates, depth),
             exact=configuration.exact if exact is None else exact,
         )
 
-    def vector(self, text: str) -> Vectors | None:
-        """The question's vector; None for sparse search."""
+    def embed(self, text: str) -> Embedded | None:
+        """The question's vector and whether it was cut; None for sparse search."""
         if self.embedder is None:
             return None
         template = self.configuration.templates[0]
-        vector: Vectors = embed_all(self.embedder, [render(template, {"question": text})]).vectors[
-            0
-        ]
-        return vector
+        return embed_all(self.embedder, [render(template, {"question": text})])
 
-    def rank(self, question: str, text: str, depth: int) -> Ranking:
-        """The uncut ranking of a question, or why there is none. Never raises for one question."""
+    def rank(self, question: str, text: str, depth: int) -> tuple[Ranking, Embedded | None]:
+        """The uncut ranking of a question, or why there is none, and what it was embedded as.
+
+        What fails in the embedder or the engine is the outcome of this question. Ask for `engine`
+        before, so that filling it is neither taken for a search nor timed as one.
+        """
         began = time.perf_counter()
-        embedded = began
+        embedded, after, hits = None, began, list[Hit]()
         try:
-            vector = self.vector(text)
-            embedded = time.perf_counter()
+            embedded = self.embed(text)
+            after = time.perf_counter()
+            vector = None if embedded is None else embedded.vectors[0]
             hits = self.engine.search(self.search(depth), text, vector)
             failure = self._fault(hits)
-        except (EngineError, EmbedderError) as error:
-            hits, failure = [], str(error)
+        except EngineError as error:
+            failure = str(error)
         ended = time.perf_counter()
-        return Ranking(
+        ranking = Ranking(
             question,
             tuple(hits) if failure is None else (),
             failure,
-            round((embedded - began) * 1000, 3),
-            round((ended - embedded) * 1000, 3),
+            round((after - began) * 1000, 3),
+            round((ended - after) * 1000, 3),
         )
+        return ranking, embedded
 
     def _fault(self, hits: list[Hit]) -> str | None:
         """Why a ranking cannot be scored: each hit is checked again, whatever the engine says."""
@@ -98,7 +104,10 @@ def read_manifest(collection: Collection, name: str) -> Manifest | None:
     """What was indexed for a configuration, or None."""
     path = manifest_path(collection, collection.configuration(name))
     try:
-        return Manifest(**json.loads(path.read_text(encoding="utf-8")))
+        manifest = Manifest(**json.loads(path.read_text(encoding="utf-8")))
+        if manifest.format != 1:
+            raise ValueError(f"its format is {manifest.format}, not 1")
+        return manifest
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:
@@ -150,17 +159,16 @@ def open_searcher(
     if reason := misfit(collection, name, corpus, digest):
         raise NotReady(reason, remedy=remedy)
 
-    chunks = list(corpus.chunks.values())
-    keys = [vector_key(text) for text in rendered(chunks, configuration.templates[1])]
-    cache = VectorCache.of(collection.vectors, digest) if digest else None
-    if cache is not None and cache.missing(keys):
-        raise NotReady(f"vectors of {collection.name} are missing", remedy=remedy)
+    template = configuration.templates[1]
+    content = _content(corpus, template) if embedder else corpus.revision
+    manifest = read_manifest(collection, name)
+    dimension = manifest.dimension if manifest else None
 
     def fill() -> QdrantEngine:
-        vectors, dimension = None, None
-        if embedder is not None and cache is not None:
-            dimension = embedder.dimension
-            loaded = cache.load(keys, dimension)
+        chunks, vectors = list(corpus.chunks.values()), None
+        if digest is not None and dimension is not None:
+            cache = VectorCache.of(collection.vectors, digest)
+            loaded = cache.load(_keys(corpus, template), dimension)
             if loaded is None:
                 raise NotReady(f"vectors of {collection.name} are missing", remedy=remedy)
             vectors = loaded[0]
@@ -169,14 +177,26 @@ def open_searcher(
         _verify(engine, corpus, collection)
         return engine
 
-    identity = f"{collection.name} {corpus.revision} {digest} {configuration.templates[1]}"
+    identity = f"{collection.name} {corpus.revision} {digest} {content}"
     return Searcher(
         configuration=configuration,
         corpus=corpus,
         filters=collection.settings.filters,
         embedder=embedder,
+        content=content,
         fill=lambda: engine_for(identity, fill),
     )
+
+
+@lru_cache(maxsize=8)
+def _keys(corpus: Corpus, template: str) -> tuple[str, ...]:
+    """The cache keys of all chunks in order; kept, for a dashboard asks at every rerun."""
+    return tuple(vector_key(text) for text in rendered(list(corpus.chunks.values()), template))
+
+
+@lru_cache(maxsize=8)
+def _content(corpus: Corpus, template: str) -> str:
+    return digest_of(_keys(corpus, template))
 
 
 def _verify(engine: QdrantEngine, corpus: Corpus, collection: Collection) -> None:

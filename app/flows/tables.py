@@ -7,6 +7,7 @@ from typing import Any
 
 from app.flows.comparing import TIE, Case, Comparison
 from app.flows.listing import Listed
+from app.flows.means import METRIC_OF
 from app.flows.wording import METRIC_WORDS, number, signed, with_bounds
 
 
@@ -39,7 +40,7 @@ def mean_rows(found: Comparison, k: int) -> list[list[str]]:
 
 def case_rows(found: Comparison, metric: str, k: int) -> list[dict[str, Any]]:
     """One row per question of either execution at K: losses, then gains, then what is the same."""
-    name = "rr" if metric == "mrr" else metric
+    name = METRIC_OF[metric]
 
     def loss(row: Mapping[str, Any]) -> tuple[int, float]:
         delta = row["delta"]
@@ -68,7 +69,7 @@ def case_rows(found: Comparison, metric: str, k: int) -> list[dict[str, Any]]:
 
 def case_words(case: Case, metric: str) -> str:
     """Both values of a case and their difference, in words."""
-    name = "rr" if metric == "mrr" else metric
+    name = METRIC_OF[metric]
     sides = [
         score.outcome
         if score.outcome != "scored"

@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from app.core.errors import DeskError
-from app.core.model import GRADE_WORDS
 from app.flows import labeling
 from app.flows.labeling import Item
 from app.flows.loading import Loaded, require_questions
@@ -11,35 +9,26 @@ from app.ui import shell, state, text
 
 
 def save(collection: str, reviewer: str, shown: Item, grade: int) -> None:
-    """Save the grade of the item that was on screen, and move on; files are read anew."""
-    try:
-        loaded = state.load_collection(collection)
-        saved = labeling.grade(loaded, reviewer, shown, grade)
-    except DeskError as error:
-        state.set_failure(error)
-        return
-    words = f"Saved {saved.event.time[11:19]} UTC: {grade} for {shown.key.short()}."
-    state.set_last_saved({"words": words, "notice": saved.notice, "by": reviewer})
+    """Save the grade of the item that was on screen; files are read anew."""
+    with state.acting():
+        saved = labeling.grade(state.load_collection(collection), reviewer, shown, grade)
+        words = f"Saved {saved.event.time[11:19]} UTC: {grade} for {shown.key.short()}."
+        state.set_last_saved(collection, reviewer, words, saved.notice)
 
 
 def undo(collection: str, reviewer: str, event: str) -> None:
     """Take back the last grade, and show its item's question."""
-    try:
+    with state.acting():
         taken = labeling.undo(state.load_collection(collection), reviewer, event)
-    except DeskError as error:
-        state.set_failure(error)
-        return
-    words = f"Taken back {taken.event.time[11:19]} UTC: {taken.event.key.short()} is open again."
-    state.set_last_saved({"words": words, "notice": taken.notice, "by": reviewer})
-    state.show_question(taken.event.question)
+        words = f"Taken back {taken.event.time[11:19]} UTC: {taken.event.key.short()}."
+        state.set_last_saved(collection, reviewer, words, taken.notice)
+        state.show_question(taken.event.question)
 
 
 def status(loaded: Loaded, reviewer: str) -> None:
     """What was saved last and undo, which steps back judgment by judgment; or what failed."""
-    if (failure := state.take_failure()) is not None:
-        text.problem(str(failure))
-    saved = state.last_saved()
-    saved = saved if saved is not None and saved["by"] == reviewer else None
+    state.show_failures()
+    saved = state.last_saved(loaded.collection.name, reviewer)
     last = labeling.last_judgment(loaded, reviewer)
     with st.container(horizontal=True, vertical_alignment="center"):
         if saved is not None:
@@ -84,9 +73,9 @@ def grading(loaded: Loaded, reviewer: str, name: str) -> None:
         return
     text.chunk_text(shown.text, shown.title, shown.section, shown.key.short())
     with st.container(horizontal=True):
-        for grade, words in GRADE_WORDS.items():
+        for grade, words in loaded.collection.settings.grade_words.items():
             st.button(
-                f"**{grade}** {words}",
+                f"**{grade}** {text.plain_label(words)}",
                 key=f"grade-{grade}-{shown.question}-{shown.text_hash}",
                 on_click=save,
                 args=(loaded.collection.name, reviewer, shown, grade),
@@ -110,6 +99,5 @@ with state.guarded():
             "enter any name."
         )
         st.stop()
-    for sentence in loaded.labels.notices:
-        text.notice(sentence)
+    state.show_doubts(loaded)
     grading(loaded, reviewer, name)

@@ -1,5 +1,7 @@
 """Retrieve: ranked evidence beside its scores, for one question and one configuration."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from app.core.labels import Labels
@@ -16,7 +18,7 @@ from app.flows.wording import (
 from app.ui import shell, state, text
 
 
-def evidence(found: Inspection, k: int) -> None:
+def evidence(found: Inspection, k: int, scale: Mapping[int, str]) -> None:
     """The ranking, with the cut at K drawn where it falls."""
     if found.ranking.failure is not None:
         text.problem(f"The search failed: {found.ranking.failure}")
@@ -26,7 +28,7 @@ def evidence(found: Inspection, k: int) -> None:
         if one.graded.hit.rank == k + 1:
             parts.append(text.cut_line(f"K = {k}: what follows is not scored"))
         hit = one.graded.hit
-        parts.append(text.hit(hit.rank, hit.score, one.graded.label, one.chunk))
+        parts.append(text.hit(hit.rank, hit.score, one.graded.label, one.chunk, scale))
     if not parts:
         text.notice("Nothing came back. That is a scored miss, not a failure.")
     st.html("".join(parts) or "<span></span>")
@@ -66,8 +68,8 @@ def scores(found: Inspection, k: int, labels: Labels) -> None:
         text.notice("Equal scores lie across K: another order of them would score otherwise.")
     if found.missed:
         text.section("Relevant, not among the first K")
-        for name, rank in found.missed:
-            st.text(f"{name}: {'rank ' + str(rank) if rank else 'not returned'}")
+        for name, where in found.missed:
+            st.text(f"{name}: {where}")
 
 
 def page(loaded: Loaded) -> None:
@@ -85,13 +87,13 @@ def page(loaded: Loaded) -> None:
     text.heading(question.text, question.need)
     with st.spinner("Searching"):
         found = inspect_question(loaded, configuration, name, k, state.kept().engine)
-    st.caption(
+    text.notice(
         f"{question.category} · {found.kind} · question embedded in "
         f"{found.ranking.embed_ms:.0f} ms, searched in {found.ranking.search_ms:.0f} ms"
     )
     beside, main = st.columns([2, 3])
     with main:
-        evidence(found, k)
+        evidence(found, k, settings.grade_words)
     with beside:
         scores(found, k, loaded.labels)
 

@@ -19,10 +19,11 @@ def label_of(execution: Execution) -> str:
 
 def side(score: QuestionScore, loaded: Loaded) -> None:
     """The evidence of one question in one execution, within K."""
+    scale = loaded.collection.settings.grade_words
     if score.outcome != "scored":
         st.text(outcome_words(score))
     parts = [
-        text.hit(g.hit.rank, g.hit.score, g.label, loaded.corpus.chunks[g.hit.key])
+        text.hit(g.hit.rank, g.hit.score, g.label, loaded.corpus.chunks[g.hit.key], scale)
         for g in score.ranking
     ]
     st.html("".join(parts) or '<p class="desk-meta">Nothing came back.</p>')
@@ -49,7 +50,7 @@ def cases(found: Comparison, metric: str, k: int, loaded: Loaded) -> None:
     state.settle()
     case = next(c for c in found.cases if c.question == chosen and c.k == k)
     text.heading(loaded.questions[chosen].text, loaded.questions[chosen].need)
-    st.caption(f"{name}: {case_words(case, metric)}")
+    text.notice(f"{name}: {case_words(case, metric)}")
     left, right = st.columns(2)
     with left:
         st.text(f"baseline · {found.baseline.execution.configuration}")
@@ -65,6 +66,9 @@ def comparison(loaded: Loaded, first: Execution, second: Execution) -> None:
     found = compare_executions(loaded, first, second)
     for sentence in (*found.baseline.notices, *found.candidate.notices):
         text.notice(sentence)
+    if not found.cases:
+        st.text("The two have no question in common that reads as it did when they were run.")
+        return
     left, right, _ = st.columns([2, 1, 3])
     with left:
         metrics = ["precision", "recall", "mrr", "ndcg", "hit"]

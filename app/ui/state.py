@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -18,60 +19,121 @@ from app.engines.retrieval import QdrantEngine
 from app.flows.loading import Loaded, load
 from app.log import record, record_cause
 from app.ui.text import notice, problem
-from app.workspace import Collection, Workspace
+from app.workspace import Collection, Signature, Workspace
 
 #: Filled engines kept in memory; the oldest goes first.
 _MOST_ENGINES = 4
 
 
+def _sentences(error: Exception) -> list[str]:
+    """What a user is told of an error, which is logged where the sentence alone may not do."""
+    if not isinstance(error, DeskError):
+        where = record(error, Path.cwd())
+        return [f"Something unexpected happened ({type(error).__name__}). See {where}."]
+    record_cause(error, Path.cwd())
+    told = []
+    for found in error.problems[:20]:
+        words = str(found)
+        told.append(words if found.place else words[:1].upper() + words[1:])
+    if len(error.problems) > 20:
+        told.append(f"And {len(error.problems) - 20} more.")
+    return told
+
+
 @contextmanager
 def guarded() -> Iterator[None]:
-    """What goes wrong on a page is told in a sentence; the rest of the page stays."""
+    """What goes wrong on a page is told in sentences; what was drawn before stays."""
     try:
         yield
-    except DeskError as error:
-        record_cause(error, Path.cwd())
-        for found in error.problems[:20]:
-            words = str(found)
-            problem(words if found.place else words[:1].upper() + words[1:])
-        if len(error.problems) > 20:
-            problem(f"And {len(error.problems) - 20} more.")
-        st.stop()
     except Exception as error:  # noqa: BLE001 - the last resort: logged, and told in a sentence
-        where = record(error, Path.cwd())
-        problem(f"Something unexpected happened ({type(error).__name__}). See {where}.")
+        for sentence in _sentences(error):
+            problem(sentence)
         st.stop()
+
+
+@contextmanager
+def acting() -> Iterator[None]:
+    """What goes wrong in a callback is told by the run that follows it."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - the last resort: logged, and told in a sentence
+        st.session_state["failures"] = _sentences(error)
+
+
+def show_failures() -> None:
+    """Tell what the last callback failed with, once."""
+    for sentence in st.session_state.pop("failures", []):
+        problem(sentence)
+
+
+def show_doubts(loaded: Loaded) -> None:
+    """What is to be known of the labels; a refused one is told and stops nothing here."""
+    try:
+        sentences = loaded.labels.notices
+    except DeskError as error:
+        sentences = tuple(_sentences(error))
+    for sentence in sentences:
+        notice(sentence)
+
+
+@dataclass
+class _One:
+    """What is kept of one collection, and the state of the files it was read from."""
+
+    collection: Collection
+    source: Signature
+    labels: Signature
+    loaded: Loaded
 
 
 class _Kept:
-    """What one process keeps between reruns, for all sessions."""
+    """What one process keeps between reruns, for all sessions.
+
+    Reading a collection never waits for an engine to be filled, and filling one engine never for
+    another: saving a label must not wait for a search.
+    """
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._collections: dict[str, tuple[Collection, Any, Loaded]] = {}
-        self._engines: OrderedDict[str, QdrantEngine] = OrderedDict()
+        self._reading = Lock()
+        self._collections: dict[str, _One] = {}
+        self._filling = Lock()
+        self._engines: OrderedDict[str, _Engine] = OrderedDict()
 
     def loaded(self, workspace: Workspace, name: str) -> Loaded:
-        """A collection as its files are now; read anew where one of them changed."""
-        with self._lock:
+        """A collection as its files are now; what has not changed is not read again."""
+        with self._reading:
             collection = workspace.collection(name)
             kept = self._collections.get(name)
-            if kept is not None and kept[0].settings == collection.settings:
-                collection = kept[0]  # its ledgers have been read before
-            signature = collection.signature()
-            if kept is None or kept[0] is not collection or kept[1] != signature:
-                kept = (collection, signature, load(collection))
-                self._collections[name] = kept
-            return kept[2]
+            if kept is None or kept.collection.settings != collection.settings:
+                kept = None
+            else:
+                collection = kept.collection  # its ledgers have been read before
+            source, labels = collection.source_signature(), collection.label_signature()
+            if kept is None or kept.source != source:
+                kept = _One(collection, source, labels, load(collection))
+            elif kept.labels != labels:
+                loaded = Loaded(collection, kept.loaded.corpus, kept.loaded.questions)
+                kept = _One(collection, source, labels, loaded)
+            self._collections[name] = kept
+            return kept.loaded
 
     def engine(self, identity: str, make: Callable[[], QdrantEngine]) -> QdrantEngine:
         """A filled engine, filled once."""
-        with self._lock:
-            engine = self._engines.pop(identity, None) or make()
-            self._engines[identity] = engine
+        with self._filling:
+            entry = self._engines.pop(identity, None) or _Engine()
+            self._engines[identity] = entry
             while len(self._engines) > _MOST_ENGINES:
                 self._engines.popitem(last=False)
-            return engine
+        with entry.lock:
+            if entry.filled is None:
+                entry.filled = make()
+            return entry.filled
+
+
+@dataclass
+class _Engine:
+    lock: Any = field(default_factory=Lock)
+    filled: QdrantEngine | None = None
 
 
 @st.cache_resource(show_spinner=False)
@@ -174,23 +236,13 @@ def show_question(name: str) -> None:
     st.session_state["pick-question"] = st.session_state["kept-question"] = name
 
 
-def last_saved() -> dict[str, Any] | None:
-    """The reviewer's last save in this session: event id and words."""
-    value: dict[str, Any] | None = st.session_state.get("last_saved")
-    return value
+def last_saved(collection: str, reviewer: str) -> dict[str, Any] | None:
+    """What was saved last in this session, if by this reviewer in this collection."""
+    value: dict[str, Any] | None = st.session_state.get("last-saved")
+    return value if value and value["of"] == (collection, reviewer) else None
 
 
-def set_last_saved(value: dict[str, Any] | None) -> None:
-    """Remember the last save of this session."""
-    st.session_state["last_saved"] = value
-
-
-def set_failure(error: DeskError | None) -> None:
-    """Remember what a callback failed with, for the run that follows it."""
-    st.session_state["failure"] = error
-
-
-def take_failure() -> DeskError | None:
-    """What the last callback failed with, once."""
-    error: DeskError | None = st.session_state.pop("failure", None)
-    return error
+def set_last_saved(collection: str, reviewer: str, words: str, told: str | None) -> None:
+    """Remember what was saved, and what was noticed on the way."""
+    value = {"of": (collection, reviewer), "words": words, "notice": told}
+    st.session_state["last-saved"] = value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from html import escape
+import html
+import re
+from collections.abc import Mapping
 
 import streamlit as st
 
 from app.core.grades import PairLabel
-from app.core.model import GRADE_WORDS, Chunk
+from app.core.model import Chunk
 
 #: Characters of a text that are shown at once: where it is judged, and in a ranking.
 _JUDGED, _RANKED = 20_000, 1_200
@@ -55,6 +57,16 @@ def style() -> None:
     st.html(_STYLE)
 
 
+def plain_label(words: str) -> str:
+    """Words for a button, whose label is Markdown: its marks taken literally."""
+    return re.sub(r"([\\`*_{}\[\]()#+.!:$~<>|-])", r"\\\1", words)
+
+
+def escape(words: str) -> str:
+    """Text as HTML; what cannot be sent, such as half of a surrogate pair, is spelled out."""
+    return html.escape(words.encode("utf-8", "backslashreplace").decode())
+
+
 def problem(sentence: str) -> None:
     """An error on the page, as literal text."""
     st.html(
@@ -79,10 +91,13 @@ def heading(text: str, below: str | None = None) -> None:
     st.html(f'<h2 class="desk-question">{escape(text)}</h2>{second}')
 
 
-def badge(label: PairLabel) -> str:
-    """The grade or state of a pair as HTML; the word is always there, never colour alone."""
+def badge(label: PairLabel, scale: Mapping[int, str]) -> str:
+    """The grade or state of a pair as HTML; the word is always there, never colour alone.
+
+    `scale` is what the grades mean.
+    """
     if label.state in ("judged", "implicit", "retired", "unsettled") and label.grade is not None:
-        kind, words = f"g{min(label.grade, 2)}", f"{label.grade} {GRADE_WORDS[label.grade]}"
+        kind, words = f"g{min(label.grade, 2)}", f"{label.grade} {scale[label.grade]}"
         if label.state == "implicit":
             words = "0 not listed (labels are complete)"
         elif label.state == "unsettled":
@@ -128,11 +143,11 @@ def chunk_text(text: str, title: str, section: str, document: str) -> None:
     )
 
 
-def hit(rank: int, score: float, label: PairLabel, chunk: Chunk) -> str:
+def hit(rank: int, score: float, label: PairLabel, chunk: Chunk, scale: Mapping[int, str]) -> str:
     """One ranked hit as HTML: rank, grade, score, origin, text."""
     return (
         '<section class="desk-hit"><div class="desk-row">'
-        f'<span class="desk-rank">{rank}</span>{badge(label)}'
+        f'<span class="desk-rank">{rank}</span>{badge(label, scale)}'
         f'<span class="desk-meta desk-score">score {score:.4f}</span>'
         f'<span class="desk-meta">{origin(chunk.title, chunk.section, chunk.key.short())}</span>'
         f'</div><div class="desk-chunk">{literal(chunk.text, _RANKED)}</div></section>'

@@ -1,21 +1,17 @@
+-- For every execution and K the newest scoring that has this K.
 with newest as (
-    select execution_ref, max(label_ref) as label_ref
+    select
+        scores.execution_ref, scores.k,
+        arg_max((scores.label_ref, scores.scoring_ref), number) as one
     from scores
-    join executions using (execution_ref)
-    where $collection is null or executions.collection = $collection
-    group by execution_ref
-),
-one as (
-    select scores.execution_ref, scores.label_ref, max(scoring_ref) as scoring_ref
-    from scores
-    join newest using (execution_ref, label_ref)
-    group by scores.execution_ref, scores.label_ref
+    join scorings_done using (execution_ref, label_ref, scoring_ref)
+    group by scores.execution_ref, scores.k
 ),
 counted as (
     select
         executions.execution,
         label_sets.revision as label_revision,
-        k,
+        scores.k,
         count(*) filter (where outcome = 'scored') as scored,
         bool_or(outcome = 'failed') as failed,
         bool_or(provisional) as provisional,
@@ -25,10 +21,14 @@ counted as (
         avg(ndcg) as ndcg, count(ndcg) as ndcgs,
         avg(hit) as hit, count(hit) as hits
     from scores
-    join one using (execution_ref, label_ref, scoring_ref)
-    join executions using (execution_ref)
-    join label_sets using (label_ref)
-    group by executions.execution, label_sets.revision, k
+    join newest
+        on newest.execution_ref = scores.execution_ref
+        and newest.k = scores.k
+        and newest.one = (scores.label_ref, scores.scoring_ref)
+    join executions on executions.execution_ref = scores.execution_ref
+    join label_sets on label_sets.label_ref = scores.label_ref
+    where $collection is null or executions.collection = $collection
+    group by executions.execution, label_sets.revision, scores.k
 )
 -- A failed or provisional question leaves no mean: the average over the others would hide it.
 select

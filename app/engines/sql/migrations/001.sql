@@ -92,6 +92,13 @@ create table scorings (
     hash varchar not null,
     settings json not null
 );
+-- Every scoring in the order it was done, also of scores that were there before.
+create table scorings_done (
+    number integer not null,
+    execution_ref integer not null,
+    label_ref integer not null,
+    scoring_ref integer not null
+);
 create table scores (
     execution_ref integer not null,
     label_ref integer not null,
