@@ -19,7 +19,10 @@ def page(runbooks, repository, monkeypatch):
 
     def run(name, **query):
         at = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60)
-        for step in (at.run, lambda: at.switch_page(f"pages/{name}.py"), at.run):
+        steps = [at.run]
+        if name != "label":  # the page a server opens with
+            steps += [lambda: at.switch_page(f"pages/{name}.py"), at.run]
+        for step in steps:
             for key, value in query.items():
                 at.query_params[key] = value
             step()
@@ -87,11 +90,53 @@ def test_undo_opens_the_item_again(page, runbooks):
     assert "Taken back" in shown(at)
 
 
-def test_after_the_last_chunk_the_next_question_comes(page):
+def test_after_the_last_chunk_the_next_question_comes_when_asked_for(page):
     at = page("label", reviewer="ana", question="ingress-timeout")
     for _ in range(7):
         press(at, 0)
+    assert "You have judged every chunk of this question." in shown(at)
+    (button,) = [b for b in at.button if b.label == "Next question"]
+    button.click().run()
     assert "For how many days" in shown(at)
+
+
+def test_undo_steps_back_judgment_by_judgment_also_after_a_reload(page, runbooks):
+    at = page("label", reviewer="ana", question="retry-budget")
+    for grade in (0, 1, 2):
+        press(at, grade)
+    again = page("label", reviewer="ana")
+    for _ in range(3):
+        again.button(key="undo").click().run()
+    assert "0 of 7 chunks of this question" in shown(again)
+    events = lines(runbooks / "labels/runbooks/judgments/ana.jsonl")
+    assert [event["replaces"] for event in events[3:]] == [e["event"] for e in events[2::-1]]
+    assert not [b for b in again.button if b.key == "undo"]
+
+
+def test_a_fault_in_another_reviewers_file_is_told_and_stops_nobody(page, runbooks):
+    (runbooks / "labels/runbooks/judgments/ben.jsonl").write_text("{torn and mended badly\n")
+    at = page("label", reviewer="ana", question="retry-budget")
+    assert "labels/runbooks/judgments/ben.jsonl:1: the line is not JSON" in shown(at)
+    press(at, 2)
+    assert "Saved" in shown(at)
+
+
+def test_the_scale_of_the_collection_is_on_the_buttons(page, runbooks, edit):
+    edit(
+        runbooks / "data/runbooks/collection.toml",
+        "[labels]\n",
+        '[labels]\nscale = { 0 = "no use", 1 = "some *use*", 2 = "all one needs" }\n',
+    )
+    at = page("label", reviewer="ana", question="retry-budget")
+    labels = [b.label for b in at.button if b.key and b.key.startswith("grade")]
+    assert labels == ["**0** no use", "**1** some \\*use\\*", "**2** all one needs"]
+
+
+def test_how_to_grade_is_on_the_page_as_it_was_written(page):
+    at = page("label", reviewer="ana")
+    (expander,) = at.expander
+    assert expander.label == "How to grade"
+    assert "# How to grade the runbooks" in shown(at)
 
 
 def test_a_grade_given_in_another_tab_meanwhile_is_not_written_twice(page, runbooks):
@@ -181,7 +226,10 @@ def test_a_link_to_a_question_that_is_gone_is_told(page):
 
 
 def test_review_compares_two_executions(page, evaluated):
-    at = page("review", metric="ndcg", k="3", case="restart-recovery")
+    at = page("review")
+    ids = {o.split(" ")[2]: o for o in at.selectbox(key="pick-baseline").options}
+    dense = next(name for name, words in ids.items() if words.startswith("dense"))
+    at = page("review", metric="ndcg", k="3", case="restart-recovery", baseline=dense)
     text = shown(at)
     assert "Mean nDCG@3, n 7" in text
     assert "0.804 baseline, 0.876 candidate, +0.071; better on 1, worse on 0, same on 6" in text
@@ -189,6 +237,22 @@ def test_review_compares_two_executions(page, evaluated):
     assert "paraphrase (n 2)" in chart.proto.spec + str(chart.proto)
     assert "Is unfinished work lost" in text
     assert len(at.dataframe) == 2
+    assert "nDCG@3: 0.000 baseline, 0.500 candidate, +0.500" in text
+
+
+def test_review_of_executions_without_a_common_question(page, evaluated, edit):
+    path = evaluated / "labels/runbooks/questions.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace("?", " now?"), encoding="utf-8")
+    assert "no question in common" in shown(page("review"))
+
+
+def test_names_from_files_are_never_markup(page, runbooks, edit):
+    path = runbooks / "labels/runbooks/questions.jsonl"
+    edit(path, '"category":"conditions"', '"category":"x ![t](http://example.org/t.png) :red[b]"')
+    at = page("retrieve", question="retry-budget")
+    assert "![t](http://example.org/t.png) :red[b]" in shown(at)
+    for element in (*at.markdown, *at.caption):
+        assert "example.org" not in element.value
 
 
 def test_review_without_executions_says_how_to_make_one(page):

@@ -44,7 +44,7 @@ _STYLE = """
   border-bottom: 1px solid light-dark(#e3e8ed, #2a343f); vertical-align: baseline; }
 .desk-table th { color: light-dark(#51606e, #a9b6c2); font-size: .88rem; }
 .desk-table th[scope=row], .desk-table th:first-child { text-align: left; padding-left: 0; }
-.desk-reading { min-height: 9rem; max-height: 52vh; overflow-y: auto; }
+.desk-reading { min-height: 9rem; max-height: max(9rem, calc(100vh - 29rem)); overflow-y: auto; }
 .desk-plain { white-space: pre-wrap; max-width: 46rem; font-size: .95rem; line-height: 1.5; }
 .desk-table .desk-words { text-align: left; font-size: .85rem;
   color: light-dark(#51606e, #a9b6c2); }
