@@ -9,7 +9,7 @@ higher grades first or last; so it is enough to go through those numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -35,6 +35,8 @@ from app.core.metrics import (
 
 #: Above this many cases the two ends of DCG and ideal are taken apart: wider, still true.
 MOST_CASES = 300
+#: Rows taken together.
+_PORTION = 500
 
 
 @dataclass(frozen=True)
@@ -208,15 +210,18 @@ def _ndcg(top: _Top) -> Bounds:
     groups, member = np.unique(signature, axis=0, return_inverse=True)
     for number, group in enumerate(groups):
         cases = _cases(kinds, group)
-        if group.any() and cases is not None:
-            rows = np.flatnonzero(member.reshape(-1) == number)
+        if not group.any() or cases is None:
+            continue
+        members = np.flatnonzero(member.reshape(-1) == number)
+        # In portions, so that memory does not grow with the number of questions.
+        for start in range(0, len(members), _PORTION):
+            rows = members[start : start + _PORTION]
             found = _exact(top, rows, kinds, group, cases)
             lower[rows], upper[rows] = found.lower, found.upper
     return Bounds(lower, upper)
 
 
 Kind = tuple[int, int]
-Case = tuple[tuple[int, ...], ...]
 
 
 def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
@@ -230,8 +235,11 @@ def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
     ]
 
 
-def _cases(kinds: list[Kind], group: Ints) -> Iterator[Case] | None:
-    """For every kind of open hit, how many of its hits get which grade; None if too many."""
+def _cases(kinds: list[Kind], group: Ints) -> Ints | None:
+    """For every kind of open hit, how many of its hits get which grade; None if too many.
+
+    [cases, grades of the first kind, then of the second, ...].
+    """
     size = 1.0
     for (low, high), count in zip(kinds, group, strict=True):
         for step in range(1, high - low + 1):
@@ -242,44 +250,45 @@ def _cases(kinds: list[Kind], group: Ints) -> Iterator[Case] | None:
         _compositions(int(count), high - low + 1)
         for (low, high), count in zip(kinds, group, strict=True)
     ]
-    return product(*choices)
+    return np.array([sum(case, ()) for case in product(*choices)], dtype=np.int64)
 
 
-def _exact(top: _Top, rows: Ints, kinds: list[Kind], group: Ints, cases: Iterator[Case]) -> Bounds:
+def _exact(top: _Top, rows: Ints, kinds: list[Kind], group: Ints, cases: Ints) -> Bounds:
+    """The extremes over all cases, for rows with the same number of open hits of each kind."""
     highest = top.outside_low.shape[1] - 1
-    gain, discount = gains(highest), discounts(top.k)
     low, high = top.low[rows], top.high[rows]
     fixed = (low == high) & (low >= 0)
-    certain = dcg(np.where(fixed, low, NO_HIT), highest)
-    counted = _counts(low, fixed, highest)
-    summed = []
+    certain = dcg(np.where(fixed, low, NO_HIT), highest)[:, None]
+    counts = _counts(low, fixed, highest)[:, None, :] + np.zeros((1, len(cases), 1), np.int64)
+    best, worst = certain + np.zeros((1, len(cases))), certain + np.zeros((1, len(cases)))
+    weights, column = discounts(top.k), 0
     for (a, b), count in zip(kinds, group, strict=True):
-        where = (low == a) & (high == b)
-        ranks = np.nonzero(where)[1].reshape(len(rows), int(count))
-        zero = np.zeros((len(rows), 1))
-        summed.append(np.concatenate((zero, np.cumsum(discount[ranks], axis=1)), axis=1))
-    lower, upper = np.ones(len(rows)), np.zeros(len(rows))
-    for case in cases:
-        counts = counted.copy()
-        best, worst = certain.copy(), certain.copy()
-        for (a, _), numbers, cumulated in zip(kinds, case, summed, strict=True):
-            grades = [(a + step, number) for step, number in enumerate(numbers)]
-            for grade, number in grades:
-                counts[:, grade] += number
-            worst += _placed(grades, cumulated, gain)
-            best += _placed(grades[::-1], cumulated, gain)
-        hardest = ideal_dcg(counts + top.outside_high[rows], top.k)
-        easiest = ideal_dcg(counts + top.outside_low[rows], top.k)
-        lower = np.minimum(lower, _ratio(worst, hardest, 1.0))
-        upper = np.maximum(upper, _ratio(best, easiest, 0.0))
-    return Bounds(lower, upper)
+        ranks = np.nonzero((low == a) & (high == b))[1].reshape(len(rows), int(count))
+        start = np.zeros((len(rows), 1))
+        cumulated = np.concatenate((start, np.cumsum(weights[ranks], axis=1)), axis=1)
+        numbers = [(a + step, cases[:, column + step]) for step in range(b - a + 1)]
+        for grade, number in numbers:
+            counts[:, :, grade] += number
+        worst += _placed(numbers, cumulated, highest)
+        best += _placed(numbers[::-1], cumulated, highest)
+        column += len(numbers)
+
+    def ideal(outside: Ints) -> Floats:
+        flat = (counts + outside[rows][:, None, :]).reshape(-1, highest + 1)
+        return ideal_dcg(flat, top.k).reshape(len(rows), len(cases))
+
+    return Bounds(
+        _ratio(worst, ideal(top.outside_high), 1.0).min(axis=1),
+        _ratio(best, ideal(top.outside_low), 0.0).max(axis=1),
+    )
 
 
-def _placed(grades: list[tuple[int, int]], cumulated: Floats, gain: Floats) -> Floats:
-    """DCG of hits that get these grades from the first open rank on."""
-    total = np.zeros(cumulated.shape[0])
-    start = 0
-    for grade, number in grades:
+def _placed(numbers: list[tuple[int, Ints]], cumulated: Floats, highest: int) -> Floats:
+    """DCG [rows, cases] of hits that get these grades in this order from the first open rank on."""
+    gain = gains(highest)
+    total = np.zeros((cumulated.shape[0], len(numbers[0][1])))
+    start = np.zeros(len(numbers[0][1]), np.int64)
+    for grade, number in numbers:
         total += gain[grade] * (cumulated[:, start + number] - cumulated[:, start])
-        start += number
+        start = start + number
     return total
