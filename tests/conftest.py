@@ -116,7 +116,13 @@ def tiny(tmp_path):
     """Builds a JSONL workspace; lines may be records or raw text. Returns its folder."""
 
     def build(
-        texts=TEXTS, questions=QUESTIONS, labels=LABELS, *, settings="", configurations=SPARSE
+        texts=TEXTS,
+        questions=QUESTIONS,
+        labels=LABELS,
+        *,
+        settings="",
+        configurations=SPARSE,
+        fields="",
     ):
         root = tmp_path / "tiny-workspace"
         data, kept = root / "data/tiny", root / "labels/tiny"
@@ -139,7 +145,7 @@ def tiny(tmp_path):
 [source]
 kind = "jsonl"
 path = "corpus.jsonl"
-fields = {{ chunk = "id", text = "text" }}
+fields = {{ chunk = "id", text = "text"{fields} }}
 [chunking]
 rule = "as-is-v1"
 {settings}

@@ -1,7 +1,11 @@
 """The bundled embedder, with its real weights, and how templates are filled in."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+import tokenizers
 
 from app.core.errors import EmbedderError
 from app.engines.bundled import BundledEmbedder
@@ -76,6 +80,21 @@ def test_batches_name_the_positions_of_their_texts(embedder):
     texts = [" ".join(WORDS[: 1 + n % 10]) for n in range(20)]
     rows = [row for rows, _ in embedder.batches(texts) for row in rows]
     assert sorted(rows) == list(range(20))
+
+
+def test_threads_that_embed_at_once_read_the_vocabulary_once(monkeypatch):
+    made, read = [], tokenizers.BertWordPieceTokenizer
+
+    def slow(*words, **more):
+        made.append(words)
+        time.sleep(0.1)
+        return read(*words, **more)
+
+    monkeypatch.setattr(tokenizers, "BertWordPieceTokenizer", slow)
+    embedder = BundledEmbedder()
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda text: embed_all(embedder, [text]).vectors, ["text"] * 4)]
+    assert len(made) == 1 and all(np.array_equal(one, found[0]) for one in found)
 
 
 def test_no_text_is_no_vector(embedder):

@@ -4,8 +4,17 @@ import json
 
 import pytest
 
+from app.core.errors import InvalidInput
 from app.flows.checking import as_json, as_text, check
 from app.flows.indexing import index
+from app.workspace import Workspace
+
+
+def check_of(root):
+    """The report on the only collection of a workspace folder."""
+    workspace = Workspace.at(root)
+    (name,) = workspace.names()
+    return check(workspace, name)
 
 
 def findings(report):
@@ -26,7 +35,7 @@ def indexed(tiny, collection_of):
 
 
 def test_the_runbooks_are_fine(runbooks, collection_of):
-    report = check(collection_of(runbooks))
+    report = check_of(runbooks)
     assert (report.exit_code, report.errors, report.findings, report.notices) == (0, (), (), ())
     facts = {name: report.facts[name] for name in ("documents", "chunks", "eligible", "relevant")}
     assert facts == {"documents": 7, "chunks": 11, "eligible": 7, "relevant": 9}
@@ -39,19 +48,19 @@ def test_the_runbooks_are_fine(runbooks, collection_of):
 def test_a_check_writes_nothing(tiny, collection_of):
     root = tiny()
     before = sorted(path for path in root.rglob("*"))
-    check(collection_of(root))
+    check_of(root)
     assert sorted(path for path in root.rglob("*")) == before
 
 
 def test_what_is_not_indexed(tiny, collection_of):
-    assert findings(check(collection_of(tiny()))) == [
+    assert findings(check_of(tiny())) == [
         "the collection tiny is not indexed for the configuration sparse. "
         "Index it: desk index tiny."
     ]
 
 
 def test_refused_input_is_an_error(tiny, collection_of):
-    report = check(collection_of(tiny(labels=[("q9", "apple", 2)])))
+    report = check_of(tiny(labels=[("q9", "apple", 2)]))
     assert report.exit_code == 2 and report.facts == {}
     assert [str(problem) for problem in report.errors] == [
         'labels/tiny/judgments/ann.jsonl:1: the question "q9" is unknown. '
@@ -69,18 +78,19 @@ def test_refused_input_is_an_error(tiny, collection_of):
 
 def test_a_reworded_question_makes_labels_stale(runbooks, collection_of, edit):
     edit(runbooks / "labels/runbooks/questions.jsonl", "Is unfinished work", "Is any work")
-    (sentence,) = findings(check(collection_of(runbooks)))
+    (sentence,) = findings(check_of(runbooks))
     assert sentence == (
-        "1 pairs are stale: the text or the question has changed, restart-recovery with "
+        "pairs that are stale: the text or the question has changed: 1, restart-recovery with "
         "durable-work-queue recovery/p0 for one. Judge them again."
     )
 
 
 def test_reviewers_who_disagree(indexed, collection_of):
     labels = [("q1", "apple", 2), {**line("q1", "apple", 0, "bob")}, ("q2", "plum", 2)]
-    (sentence,) = findings(check(collection_of(indexed(labels=labels))))
+    (sentence,) = findings(check_of(indexed(labels=labels)))
     assert sentence == (
-        "1 pairs are disputed: reviewers disagree, q1 with apple apple for one. Adjudicate them."
+        "pairs that are disputed: reviewers disagree: 1, q1 with apple apple for one. "
+        "Adjudicate them."
     )
 
 
@@ -95,9 +105,10 @@ def line(question, chunk, grade, author, **more):
 def test_what_nobody_could_judge(indexed, collection_of):
     nobody = line("q1", "pear", None, "bob", reason="ambiguous question")
     labels = [("q1", "apple", 2), {**nobody, "kind": "cannot-judge"}]
-    (sentence,) = findings(check(collection_of(indexed(labels=labels))))
+    (sentence,) = findings(check_of(indexed(labels=labels)))
     assert sentence == (
-        "1 pairs could be judged by nobody, q1 with pear pear for one. Adjudicate or retire them."
+        "pairs that could be judged by nobody: 1, q1 with pear pear for one. "
+        "Adjudicate or retire them."
     )
 
 
@@ -105,7 +116,7 @@ def test_an_unsupported_question_with_evidence(runbooks, collection_of, edit):
     path = runbooks / "labels/runbooks/questions.jsonl"
     revision = collection_of(runbooks).corpus().revision
     edit(path, 'need":"Whether and how', f'unsupported_as_of":"{revision}","need":"Whether and how')
-    assert findings(check(collection_of(runbooks)))[0] == (
+    assert findings(check_of(runbooks))[0] == (
         'the question "restart-recovery" is marked unsupported, but durable-work-queue '
         "recovery/p0 has grade 2. Withdraw the label, or remove unsupported_as_of from the "
         "question."
@@ -114,7 +125,7 @@ def test_an_unsupported_question_with_evidence(runbooks, collection_of, edit):
 
 def test_a_changed_corpus(runbooks, collection_of, edit):
     edit(runbooks / "data/runbooks/corpus/batch-worker-draft.md", "Draft, not", "Not")
-    sentences = findings(check(collection_of(runbooks)))
+    sentences = findings(check_of(runbooks))
     revision = collection_of(runbooks).corpus().revision
     for name in ("ingress-timeout", "retention-days"):
         assert (
@@ -127,29 +138,56 @@ def test_a_changed_corpus(runbooks, collection_of, edit):
 def test_a_labeled_chunk_that_left_the_corpus_is_a_note(runbooks, collection_of):
     (runbooks / "data/runbooks/corpus/durable-work-queue.md").unlink()
     index(collection_of(runbooks))
-    report = check(collection_of(runbooks))
+    report = check_of(runbooks)
     assert report.notices == (
-        "1 labeled pairs name chunks that have left the corpus, durable-work-queue recovery/p0 "
-        "for one. Relevant ones stay misses until they are retired.",
+        "Labeled pairs whose chunk has left the corpus: 1, durable-work-queue recovery/p0 for one. "
+        "Relevant ones stay misses until they are retired.",
     )
 
 
 def test_chunks_the_embedder_cut(indexed, collection_of):
     dense = '[configurations.dense]\nembedder = "bundled"\n'
     root = indexed({"long": "word " * 300}, labels=(), configurations=dense)
-    assert findings(check(collection_of(root))) == [
-        "1 chunks are longer than bundled reads and were cut, long long for one. Choose a rule "
-        "with shorter chunks."
+    assert findings(check_of(root)) == [
+        "chunks longer than bundled reads were cut: 1, long long for one. Split long paragraphs in "
+        "the source texts."
     ]
 
 
 def test_an_ollama_server_that_is_not_there(tiny, collection_of, monkeypatch):
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
     ollama = "\n".join(f'[configurations.{n}]\nembedder = "ollama:m"' for n in ("one", "two"))
-    assert findings(check(collection_of(tiny(configurations=ollama)))) == [
+    assert findings(check_of(tiny(configurations=ollama))) == [
         "Ollama does not answer at 127.0.0.1:9. Start it (ollama serve), set OLLAMA_HOST, or "
         "choose the bundled embedder."
     ]
+
+
+def test_settings_that_are_refused_are_told_in_the_report(tiny, edit):
+    root = tiny()
+    edit(root / "data/tiny/collection.toml", "format = 1", "format = 2")
+    report = check_of(root)
+    assert (report.exit_code, report.facts) == (2, {})
+    assert [str(problem) for problem in report.errors] == [
+        'data/tiny/collection.toml: format is "2", not 1. Correct it.'
+    ]
+
+
+def test_an_unknown_collection_has_no_report(tiny):
+    with pytest.raises(InvalidInput, match='there is no collection "nope"'):
+        check(Workspace.at(tiny()), "nope")
+
+
+def test_a_changed_title_that_is_embedded_is_told(tiny, collection_of, edit):
+    """What `desk evaluate` refuses, `desk check` must not call fine."""
+    texts = [{"id": "a", "text": "An apple.", "name": "Apples"}]
+    dense = '[configurations.dense]\ndocument_template = "{title}: {text}"\n'
+    fields = ', title = "name"'
+    root = tiny(texts, labels=[("q1", "a", 2)], configurations=dense, fields=fields)
+    index(collection_of(root))
+    assert check_of(root).exit_code == 0
+    edit(root / "data/tiny/corpus.jsonl", "Apples", "Fruit")
+    assert "desk index tiny" in findings(check_of(root))[0]
 
 
 Q = {"format": 1, "id": "q1", "category": "general", "text": "What of apples?"}
@@ -163,7 +201,7 @@ MEND = "Correct the line."
     [
         ("texts", ['{"id": "a", "text": "x"'],
          f"{CORPUS}:1: the line is not JSON (Expecting ',' delimiter at column 24). {MEND}"),
-        ("texts", ['["a"]'], f"{CORPUS}:1: the line is list, not an object in braces. {MEND}"),
+        ("texts", ['["a"]'], f"{CORPUS}:1: the line is JSON, but not an object in braces. {MEND}"),
         ("texts", [{"id": "a"}], f'{CORPUS}:1: the field "text" is missing. Correct the line, or '
          "source.fields in collection.toml."),
         ("texts", [{"id": " ", "text": "x"}],
@@ -205,11 +243,13 @@ MEND = "Correct the line."
          f'{LABELS}:1: format is "2", not 1. {MEND}'),
     ],
 )  # fmt: skip
-def test_bad_lines_are_refused_by_every_command(tiny, desk, part, lines, sentence):
+def test_bad_lines_are_refused_by_every_command_that_reads_them(tiny, desk, part, lines, sentence):
     more = {"labels": ()} if part != "labels" else {}
     lines = [json.dumps(one) if isinstance(one, dict) else one for one in lines]
     root = tiny(**{**more, part: lines})
-    if lines:
+    if part == "labels":
+        assert desk(root, "index", "tiny").code == 0  # an index needs no label
+    elif lines:
         assert desk(root, "index", "tiny").err == f"error: {sentence}\n"
         assert not (root / "data/tiny/vectors").exists()
     answer = desk(root, "evaluate", "tiny")
@@ -230,7 +270,11 @@ def test_a_label_on_a_chunk_that_is_not_eligible(tiny, desk):
 
 def test_nothing_that_may_be_found(tiny, desk):
     root = tiny(labels=(), settings='[eligible]\nstatus = "published"')
-    assert desk(root, "evaluate", "tiny").err == (
+    sentence = (
         "error: data/tiny/collection.toml: none of the 4 chunks passes the filter. "
         "Correct [eligible], or the fields in the source texts.\n"
     )
+    for command in ("index", "evaluate"):
+        assert desk(root, command, "tiny").err == sentence
+    assert not (root / "data/tiny/vectors").exists()
+    assert f"  {sentence}" in desk(root, "check", "tiny").out

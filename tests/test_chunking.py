@@ -1,6 +1,7 @@
 """The rule section-paragraphs-80w-overlap1-v1."""
 
 import itertools
+import time
 
 import pytest
 from hypothesis import given
@@ -117,10 +118,33 @@ def test_slugs(heading, expected):
         ("   ## A ##", "A"),
         ("# A #b", "A #b"),
         ("#\tA", "A"),
+        ("#  A  ", "A"),
+        ("# A#", "A#"),
+        ("# A # ##", "A #"),
+        ("## A \t## ", "A"),
+        ("# #A", "#A"),
+        ("# A \\#", "A \\#"),
     ],
 )
 def test_headings(line, heading):
     assert markdown_sections(f"{line}\n\nx") == [Section(heading, ("x",))]
+
+
+@pytest.mark.parametrize("line", ["#", "## ", "# ##", "###   #  "])
+def test_a_heading_without_words_ends_a_section_and_has_no_name(line):
+    assert markdown_sections(f"# A\n\nx\n{line}\ny") == [
+        Section("A", ("x",)),
+        Section("", ("y",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["# a" + " " * 20_000 + "b", "# " + "a #" * 20_000, "#" + "\t" * 20_000 + "a" + "#" * 9]
+)
+def test_a_long_heading_takes_no_time(line):
+    began = time.process_time()
+    assert len(markdown_sections(f"{line}\n\nx")) == 1
+    assert time.process_time() - began < 0.5
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,12 @@ def test_the_main_job_on_a_fresh_copy(runbooks, desk_run):
     answer = desk_run(runbooks, "--no-serve")
     assert (answer.code, answer.err) == (0, "")  # no progress on a pipe
     assert answer.out.startswith(
-        "runbooks: 11 points in the index, 7 eligible; 7 answerable questions with 9 "
-        "relevant pairs; 2 unsupported\n"
+        "runbooks: 11 chunks in the index, 7 eligible; 9 questions: 7 answerable with 9 relevant "
+        "pairs, 2 unsupported\n"
     )
     assert "dense          3  7 of 7  0.381 of 0.429  0.857 of 1.000  0.786  0.804" in answer.out
-    assert "Unsupported questions have no answer in the corpus." in answer.out
+    assert answer.out.count("How to read it") == 1
+    assert answer.out.endswith("Only answerable questions are scored.\n")
     again = desk_run(runbooks, "--no-serve")
     assert again.out.count("made earlier; nothing that decides it has changed") == 3
 
@@ -80,7 +81,7 @@ def test_executions_and_compare(runbooks, desk):
     assert [row["k"] for row in listed[1]["means"]] == [1, 3, 5]
     assert listed[1]["means"][1]["ndcg"] == pytest.approx(0.804418536)
     table = desk(runbooks, "executions").out
-    assert listed[0]["execution"] in table and "nDCG@5 0.917, n 7" in table
+    assert listed[0]["execution"] in table and "nDCG@3 0.917, n 7" in table
     compared = desk(runbooks, "compare", "dense", listed[0]["execution"][:8], "--json")
     assert compared.code == 0 and compared.json["format"] == 1
     (delta,) = (m for m in compared.json["means"]
@@ -109,6 +110,14 @@ def test_check_exits_with_0_1_or_2(runbooks, desk, edit):
     edit(runbooks / "labels/runbooks/questions.jsonl", '"id":"http-pooling"', '"id":""')
     found = desk(runbooks, "check", "runbooks")
     assert found.code == 2 and found.out.endswith("  Refused.\n")
+    edit(runbooks / "data/runbooks/collection.toml", 'primary = "ndcg@3"', 'primary = "ndcg"')
+    found = desk(runbooks, "check", "runbooks", "--json")
+    assert (found.code, found.err, found.json["ok"]) == (2, "", False)
+    (problem,) = found.json["problems"]
+    assert (problem["severity"], problem["place"], problem["remedy"]) == (
+        "error", "data/runbooks/collection.toml", "Correct it"
+    )  # fmt: skip
+    assert problem["message"].startswith("scoring.primary 'ndcg' is not one of ")
 
 
 def test_init_and_the_way_from_there(tmp_path, desk):
@@ -188,12 +197,13 @@ def test_a_k_that_no_ranking_has(runbooks, desk, k):
          'runbooks has no configuration "x". Configurations there: dense, sparse, hybrid.'),
         (["evaluate", "runbooks", "--split", "x"],
          "no question has the split x. Splits here: development."),
-        (["compare", "a", "b"], 'there is no execution "a". See them: desk executions.'),
+        (["compare", "a", "b"], "there is no execution yet. Make one: desk evaluate COLLECTION."),
     ],
 )  # fmt: skip
 def test_unknown_names(runbooks, desk, words, sentence):
     answer = desk(runbooks, *words)
     assert (answer.code, answer.out, answer.err) == (2, "", f"error: {sentence}\n")
+    assert not (runbooks / "data/desk.duckdb").exists()
 
 
 @pytest.fixture
@@ -243,7 +253,11 @@ def test_what_nobody_expected_goes_to_the_log(runbooks, desk, monkeypatch):
     assert (answer.code, answer.err) == (
         2, "error: unexpected RuntimeError: boom. See data/desk.log.\n"
     )  # fmt: skip
-    assert "Traceback (most recent call last)" in (runbooks / "data/desk.log").read_text()
+    log = runbooks / "data/desk.log"
+    assert "Traceback (most recent call last)" in log.read_text()
+    log.unlink()
+    answer = desk(None, "evaluate", "runbooks", "--workspace", runbooks)
+    assert answer.code == 2 and "RuntimeError: boom" in log.read_text()
 
 
 def test_a_folder_in_the_place_of_a_file(runbooks, desk_run):

@@ -59,11 +59,29 @@ def test_what_was_set_differently(evaluated):
     assert differs["embedder.name"] == ("bundled", None)
 
 
-def test_an_execution_against_itself_ties_everywhere(evaluated):
+def test_an_execution_against_one_set_alike_ties_everywhere(evaluated, collection_of):
     workspace, dense, _ = evaluated
-    found = compare(workspace, dense.execution.id, dense.execution.id)
+    again = evaluate(collection_of(workspace.root), ["dense"])[0]
+    found = compare(workspace, dense.execution.id, again.execution.id)
     assert found.differs == () and all(d.delta == 0 for d in found.deltas if d.n)
     assert all(d.ties == d.n and not d.wins + d.losses for d in found.deltas)
+
+
+def test_an_execution_against_itself_is_refused(evaluated):
+    workspace, dense, _ = evaluated
+    name = dense.execution.id
+    for words in ((name, name), (name, "dense"), ("dense", name[:9])):
+        assert refused(compare, workspace, *words) == (
+            f'"{words[0]}" and "{words[1]}" are one and the same execution, {name}. '
+            "Name two: desk executions."
+        )
+
+
+def test_before_the_first_execution(runbooks):
+    assert refused(compare, Workspace.at(runbooks), "dense", "sparse") == (
+        "there is no execution yet. Make one: desk evaluate COLLECTION."
+    )
+    assert not (runbooks / "data/desk.duckdb").exists()
 
 
 def test_names_of_executions(evaluated):
@@ -131,7 +149,7 @@ def test_an_incomplete_execution_is_refused(evaluated, collection_of):
 
 
 def test_another_corpus_revision_is_refused(evaluated, collection_of, edit):
-    workspace, dense, _ = evaluated
+    workspace, dense, sparse = evaluated
     note = workspace.root / "data/runbooks/corpus/batch-worker-draft.md"
     edit(note, "Draft, not agreed", "Draft")
     index(collection_of(workspace.root))
@@ -141,19 +159,61 @@ def test_another_corpus_revision_is_refused(evaluated, collection_of, edit):
         f"({dense.execution.corpus_revision[:12]}, {newer.corpus_revision[:12]}). "
         "Run both again: desk evaluate runbooks."
     )
-    assert refused(compare, workspace, dense.execution.id, "dense") == (
+    assert refused(compare, workspace, dense.execution.id, sparse.execution.id) == (
         f"the execution {dense.execution.id} was run on another revision of the corpus of "
         "runbooks. Run it again: desk evaluate runbooks."
     )
 
 
-def test_another_collection_is_refused(evaluated, tiny, collection_of):
-    workspace, dense, _ = evaluated
+@pytest.fixture
+def other(evaluated, tiny):
+    """A second collection in the same workspace, indexed; it has the configuration sparse."""
+    workspace, _, _ = evaluated
     root = tiny()
     for part in ("data", "labels"):
         (root / part / "tiny").rename(workspace.root / part / "tiny")
-    other = workspace.collection("tiny")
-    index(other)
+    index(workspace.collection("tiny"))
+    return workspace.collection("tiny")
+
+
+def test_a_name_is_that_of_the_first_one_s_collection(evaluated, other):
+    workspace, dense, sparse = evaluated
+    newer = evaluate(other)[0].execution
+    found = compare(workspace, "dense", "sparse")
+    assert (found.baseline.execution, found.candidate.execution) == (
+        dense.execution, sparse.execution,
+    )  # fmt: skip
+    store = Store.at(workspace.store_path)
+    assert find_execution(store, "sparse") == newer
+    assert find_execution(store, "sparse", "runbooks") == sparse.execution
+
+
+def test_a_name_that_only_another_collection_has(evaluated, other):
+    workspace, dense, _ = evaluated
+    evaluate(workspace.collection("runbooks"), ["dense"])
+    newer = evaluate(other)[0].execution
+    sentence = refused(compare, workspace, newer.id, "dense")
+    assert "dense" in sentence and "begin with" not in sentence
+
+
+def test_an_incomplete_execution_is_named_by_its_id_only(evaluated):
+    workspace, _, sparse = evaluated
+
+    def stop(what, done, total):
+        raise KeyboardInterrupt
+
+    store = Store.at(workspace.store_path)
+    runbooks = workspace.collection("runbooks")
+    stopped = evaluate(runbooks, ["sparse"], progress=stop)[0].execution
+    assert find_execution(store, "sparse") == sparse.execution
+    assert find_execution(store, stopped.id) == stopped
+    only = evaluate(runbooks, ["hybrid"], progress=stop)[0].execution
+    assert find_execution(store, "hybrid") == only  # there is no other, and it says why not
+    assert "is incomplete" in refused(compare, workspace, "dense", "hybrid")
+
+
+def test_another_collection_is_refused(evaluated, other):
+    workspace, dense, _ = evaluated
     newer = evaluate(other)[0].execution
     assert refused(compare, workspace, dense.execution.id, newer.id) == (
         f"{dense.execution.id} is of runbooks, {newer.id} of tiny. "
@@ -165,8 +225,11 @@ def test_a_provisional_side_leaves_no_mean_of_differences(tiny, collection_of):
     texts = {"a": "apple and pear", "b": "apple", "c": "pear"}
     root = tiny(texts, {"q1": "apple", "q2": "pear"}, [("q1", "b", 2), ("q2", "c", 2)])
     index(collection_of(root))
-    one = evaluate(collection_of(root))[0].execution
-    delta = compare(Workspace.at(root), one.id, one.id).delta(3, "precision")
+    one, two = (evaluate(collection_of(root))[0].execution for _ in range(2))
+    found = compare(Workspace.at(root), one.id, two.id)
+    delta = found.delta(3, "precision")
+    assert found.mean(3, "precision") == ("0.33-0.67 provisional",) * 2
+    assert found.mean(3, "hit") == ("1.000", "1.000")
     assert (delta.n, delta.undecided, delta.delta, delta.baseline) == (2, 2, None, None)
 
 
@@ -179,4 +242,7 @@ def test_a_cutoff_beyond_what_was_searched_is_refused(tiny, collection_of, edit)
     edit(root / "data/tiny/collection.toml", "#", "[scoring]\ncutoffs = [3, 30]")
     edit(root / "data/tiny/collection.toml", 'mode = "sparse"', 'mode = "sparse"\ndepth = 40')
     new = evaluate(collection_of(root))[0].execution
-    assert "30" in refused(compare, Workspace.at(root), old.id, new.id)
+    assert refused(compare, Workspace.at(root), old.id, new.id) == (
+        f"the execution {old.id} kept 20 ranks, too few for K = 30. "
+        "Run it again: desk evaluate tiny."
+    )

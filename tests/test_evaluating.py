@@ -239,8 +239,8 @@ def test_ctrl_c_keeps_what_was_searched(runbooks, collection_of):
         "not searched: the execution was stopped"
     }
     assert found[0].means[0].values["ndcg"] is None
-    listed, _ = list_executions(Workspace.at(runbooks))
-    assert [one.id for one in listed] == [found[0].execution.id]
+    listed = list_executions(Workspace.at(runbooks))
+    assert [one.execution.id for one in listed] == [found[0].execution.id]
     assert evaluate(collection_of(runbooks), ["sparse"])[0].notices == ()
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import duckdb
 import pytest
 
+from app.core.corpus import Corpus
 from app.core.errors import StoreError
 from app.core.model import ChunkKey, Hit, Ranking, ScoringSettings
 from app.engines import executions
@@ -41,7 +42,7 @@ RANKINGS = [
 def saved(store, loaded):
     """Saves an execution of the tiny collection and returns it."""
 
-    def save(name="aaaa", *, retain_text=True, rankings=RANKINGS, **more):
+    def save(name="aaaa", *, retain_text=True, rankings=RANKINGS, corpus=loaded.corpus, **more):
         one = Execution(
             id=name, collection="tiny", configuration="sparse", fingerprint="f", status="complete",
             corpus_revision=loaded.corpus.revision, points=4, eligible=4, started="2026-01-01",
@@ -49,7 +50,7 @@ def saved(store, loaded):
         )  # fmt: skip
         one = replace(one, **more)
         texts = {q.id: q.text for q in loaded.questions.values()}
-        executions.save(store, one, rankings, texts, loaded.corpus, retain_text=retain_text)
+        executions.save(store, one, rankings, texts, corpus, retain_text=retain_text)
         return one
 
     return save
@@ -107,6 +108,15 @@ def test_texts_are_left_out_where_the_settings_say_so(store, saved):
     assert count(store, "texts") == 0 and count(store, "corpus_chunks") == 4
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_titles_and_headings_are_texts_too(store, saved, loaded, kept):
+    chunks = {k: replace(c, title="T", section="S") for k, c in loaded.corpus.chunks.items()}
+    saved(retain_text=kept, corpus=Corpus(chunks, documents=1))
+    with duckdb.connect(str(store.path)) as connection:
+        found = connection.execute("select distinct title, section from corpus_chunks").fetchall()
+    assert found == ([("T", "S")] if kept else [("", "")])
+
+
 def test_an_execution_that_cannot_be_saved_whole_leaves_nothing(store, saved):
     bad = [Ranking("q1", (Hit(1, key("pear"), 0.5),), "no", float("nan"), None)]
     with pytest.raises((StoreError, TypeError, ValueError)):
@@ -156,6 +166,48 @@ def test_the_headline_is_a_mean_only_where_every_question_has_a_number(store, sa
     found = {r["k"]: (r["scored"], r["ndcg"]) for r in executions.headline(store, "tiny")["aaaa"]}
     assert found == {1: (2, 0.75), 3: (2, None), 5: (1, None), 7: (1, 0.25)}
     assert executions.headline(store, "other") == {}
+
+
+@pytest.fixture
+def scored(store, saved, loaded):
+    """Scores an execution under labels of a revision; returns the headline of `aaaa` by K."""
+    saved("aaaa"), saved("bbbb")
+    of = {one.id: one for one in executions.listed(store)}
+    labels = {name: replace(loaded.labels, corpus_revision=name) for name in ("L1", "L2")}
+    names = {one.revision: name for name, one in labels.items()}
+
+    def score(name, value, cutoffs=(1,), execution="aaaa"):
+        settings = replace(SCORING, cutoffs=cutoffs)
+        rows = [row(q, k, ndcg=value, recall=value) for k in cutoffs for q in ("q1", "q2")]
+        executions.save_scores(store, of[execution], labels[name], settings, rows)
+        found = executions.headline(store, "tiny")
+        assert found == executions.headline(store, None)
+        return {r["k"]: (names[r["label_revision"]], r["ndcg"]) for r in found["aaaa"]}
+
+    return score
+
+
+def test_the_headline_follows_the_order_in_which_scorings_were_done(scored, store):
+    assert scored("L1", 0.25) == {1: ("L1", 0.25)}
+    assert scored("L2", 0.5) == {1: ("L2", 0.5)}
+    # Back to scores that are stored already: they are kept, and they are the newest.
+    assert scored("L1", 0.75) == {1: ("L1", 0.25)}
+    assert scored("L2", 0.75, execution="bbbb") == {1: ("L1", 0.25)}
+    assert count(store, "scorings_done") == 4 and count(store, "scores") == 6
+
+
+def test_each_k_has_the_newest_scoring_that_has_this_k(scored):
+    assert scored("L1", 0.25, (1, 3)) == {1: ("L1", 0.25), 3: ("L1", 0.25)}
+    assert scored("L1", 0.5, (3, 5)) == {1: ("L1", 0.25), 3: ("L1", 0.5), 5: ("L1", 0.5)}
+    assert scored("L2", 0.75, (5,)) == {1: ("L1", 0.25), 3: ("L1", 0.5), 5: ("L2", 0.75)}
+    assert scored("L1", 0.0, (1, 3)) == {1: ("L1", 0.25), 3: ("L1", 0.25), 5: ("L2", 0.75)}
+
+
+def test_a_scoring_done_twice_counts_every_question_once(scored, store):
+    for _ in range(3):
+        scored("L1", 0.5)
+    (only,) = executions.headline(store, "tiny")["aaaa"]
+    assert (only["scored"], only["ndcg"]) == (2, 0.5)
 
 
 def test_no_text_is_stored_where_the_settings_say_so(runbooks, collection_of, edit):

@@ -1,14 +1,18 @@
 """One label from several judgments, and which judgments are in force."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.grades import PairLabel, effective, live
+from app.core.corpus import Corpus
+from app.core.grades import PairLabel, effective, is_fresh, live, text_judged
 from app.core.judgments import Judgment
 from app.core.ledger import Placed
+from app.core.model import Chunk, ChunkKey
+from app.core.questions import Question
 
 
 def judgment(said, author="ann", event=None, key=("d", "v", "c"), **more):
@@ -135,9 +139,19 @@ def test_laws_of_effective_grades(judgments, threshold, random):
 # --- which judgments are in force -------------------------------------------
 
 
-def in_force(*judgments):
+def corpus_of(**hashes):
+    """Chunks d c, d twin, ... by the last part of their keys, with the hashes of their texts."""
+    keys = {ChunkKey("d", "v", name): text_hash for name, text_hash in hashes.items()}
+    return Corpus({key: Chunk(key, text, text) for key, text in keys.items()}, documents=1)
+
+
+NOTHING = corpus_of()
+HERE = corpus_of(c="t", twin="t", other="u")
+
+
+def in_force(*judgments, corpus=NOTHING):
     placed = [Placed(one, f"f:{number}") for number, one in enumerate(judgments, start=1)]
-    return [one.event.event for one in live(placed)]
+    return [one.event.event for one in live(placed, corpus)]
 
 
 def test_the_last_of_one_reviewer_counts():
@@ -187,3 +201,54 @@ def test_judgments_of_other_questions_chunks_and_roles_stand_beside():
 def test_a_reviewer_has_one_judgment_of_a_text_that_stands_twice():
     twin = judgment(1, event="twin", key=("d", "v", "twin"), text_hash="t")
     assert in_force(judgment(0, text_hash="t"), twin) == ["twin"]
+
+
+def test_a_judgment_speaks_of_its_text_or_by_hand_of_the_text_its_id_has_now():
+    assert text_judged(judgment(2, text_hash="old"), HERE) == "old"
+    assert text_judged(judgment(2), HERE) == text_judged(judgment(2, key="dvc"), HERE) == "t"
+    assert text_judged(judgment(2, key=("d", "v", "gone")), HERE) == ChunkKey("d", "v", "gone")
+    ineligible = replace(HERE.chunks[ChunkKey("d", "v", "c")], eligible=False)
+    assert text_judged(judgment(2), Corpus({ineligible.key: ineligible}, documents=1)) == "t"
+
+
+@pytest.mark.parametrize("name", ["c", "twin"])
+def test_a_line_by_hand_and_a_grade_of_the_page_are_one_judgment_the_last(name):
+    page, hand = judgment(2, text_hash="t"), judgment(1, key=("d", "v", name))
+    assert in_force(page, hand, corpus=HERE) == ["ann-1"]
+    assert in_force(hand, page, corpus=HERE) == ["ann-2"]
+    assert in_force(page, judgment(1, "bob"), corpus=HERE) == ["ann-2", "bob-1"]
+
+
+def test_a_line_by_hand_withdraws_what_the_page_saved():
+    page = judgment(2, text_hash="t")
+    assert in_force(page, judgment("withdraw"), corpus=HERE) == []
+    assert in_force(page, judgment("withdraw", key=("d", "v", "twin")), corpus=HERE) == []
+    assert in_force(page, judgment("withdraw", key=("d", "v", "other")), corpus=HERE) == ["ann-2"]
+    assert in_force(page, judgment("withdraw"), corpus=corpus_of(c="new")) == ["ann-2"]
+
+
+def test_lines_by_hand_about_twins_are_one_judgment():
+    twin = judgment(1, event="twin", key=("d", "v", "twin"))
+    assert in_force(judgment(0), twin, corpus=HERE) == ["twin"]
+    assert in_force(judgment(0), twin) == ["ann-0", "twin"]
+
+
+QUESTION = Question(id="q1", text="?", category="x")
+
+
+@pytest.mark.parametrize(
+    ("pins", "guidelines", "fresh"),
+    [
+        ({}, None, True),
+        ({}, "g2", True),
+        ({"question_hash": QUESTION.hash}, "g2", True),
+        ({"question_hash": "as it was"}, None, False),
+        ({"guidelines": "g1"}, None, True),
+        ({"guidelines": "g1"}, "g2", False),
+        ({"guidelines": "g2"}, "g2", True),
+        ({"question_hash": "as it was", "guidelines": "g2"}, "g2", False),
+    ],
+    ids=str,
+)
+def test_a_judgment_is_fresh_for_this_question_under_these_guidelines(pins, guidelines, fresh):
+    assert is_fresh(judgment(2, **pins), QUESTION, guidelines) is fresh

@@ -6,6 +6,7 @@ import pytest
 from filelock import FileLock
 
 from app.core.errors import EmbedderError, InvalidInput, NotReady
+from app.flows.comparing import compare
 from app.flows.evaluating import evaluate
 from app.flows.indexing import index
 from app.flows.searching import misfit, read_manifest
@@ -69,8 +70,8 @@ def test_chunks_the_embedder_cuts_are_told(tiny, collection_of):
     (report,) = index(collection_of(root))
     assert report.manifest.cut == [["long", "as-is-v1", "long"]]
     assert report.notices == (
-        "1 chunks are longer than the embedder reads and were cut, long long for one: shorter "
-        "chunks would be found better.",
+        "Chunks longer than the embedder reads were cut: 1, long long for one. Shorter ones would "
+        "be found better.",
     )
     assert index(collection_of(root))[0].manifest.cut == report.manifest.cut
 
@@ -126,8 +127,8 @@ def test_a_changed_corpus_is_refused_until_it_is_indexed(tiny, collection_of):
     sentence = not_ready(collection_of(root))
     now = collection_of(root).corpus().revision
     assert sentence == (
-        f"the corpus of tiny has changed since it was indexed ({before[:12]} then, {now[:12]} "
-        "now). Index it: desk index tiny."
+        "the corpus of tiny, or its filter, has changed since it was indexed "
+        f"({before[:12]} then, {now[:12]} now). Index it: desk index tiny."
     )
     index(collection_of(root))
     assert evaluate(collection_of(root))[0].execution.points == 5
@@ -135,7 +136,9 @@ def test_a_changed_corpus_is_refused_until_it_is_indexed(tiny, collection_of):
 
 def test_a_changed_filter_is_another_corpus_revision(runbooks, collection_of, edit):
     edit(runbooks / "data/runbooks/collection.toml", 'status = "published"\n', "")
-    assert "the corpus of runbooks has changed" in not_ready(collection_of(runbooks))
+    assert "the corpus of runbooks, or its filter, has changed" in not_ready(
+        collection_of(runbooks)
+    )
 
 
 def test_vectors_that_went_missing(tiny, collection_of):
@@ -157,6 +160,78 @@ def test_a_manifest_that_cannot_be_read(tiny, collection_of, text):
     sentence = not_ready(collection_of(root))
     assert sentence.startswith(f"data/tiny/vectors/{path.name}: the manifest cannot be read: ")
     assert sentence.endswith("Make it again: desk index tiny.")
+
+
+def test_a_manifest_of_another_format(tiny, collection_of, edit):
+    root = tiny()
+    index(collection_of(root))
+    (path,) = manifests(root)
+    edit(path, '"format": 1', '"format": 2')
+    assert not_ready(collection_of(root)) == (
+        f"data/tiny/vectors/{path.name}: the manifest cannot be read: its format is 2, not 1. "
+        "Make it again: desk index tiny."
+    )
+
+
+@pytest.fixture
+def titled(tiny, collection_of):
+    """An indexed workspace whose embedder reads titles, and one execution of it."""
+    texts = [
+        {"id": "a", "text": "It grows on trees.", "name": "Apples", "part": "Fruit"},
+        {"id": "b", "text": "It grows on trees.", "name": "Pears", "part": "Fruit"},
+    ]
+    root = tiny(
+        texts, {"q1": "Where do apples grow?"}, [("q1", "a", 2)],
+        fields=', title = "name", section = "part"',
+        configurations=DENSE + 'document_template = "{title}: {text}"\n[configurations.lexical]\n'
+        'mode = "sparse"\n',
+    )  # fmt: skip
+    index(collection_of(root))
+    return root, evaluate(collection_of(root))[0].execution
+
+
+def test_a_changed_title_that_is_embedded_is_another_execution(titled, collection_of, edit):
+    root, first = titled
+    assert evaluate(collection_of(root), ["dense"], reuse=True)[0].execution == first
+    edit(root / "data/tiny/corpus.jsonl", "Apples", "Quinces")
+    collection = collection_of(root)
+    assert collection.corpus().revision == first.corpus_revision  # it has texts, not titles
+    with pytest.raises(NotReady) as caught:
+        evaluate(collection, ["dense"], reuse=True)
+    assert str(caught.value) == "vectors of tiny are missing. Index it: desk index tiny."
+    assert [report.embedded for report in index(collection)] == [1, 0]
+    again = evaluate(collection, ["dense"], reuse=True)[0]
+    assert not again.reused and again.execution.fingerprint != first.fingerprint
+    assert again.execution.provenance["content"] != first.provenance["content"]
+    differs = [name for name, _, _ in compare(collection.workspace, first.id, "dense").differs]
+    assert differs == ["content"]
+
+
+def test_what_is_not_embedded_leaves_the_execution_as_it_was(titled, collection_of, edit):
+    root, first = titled
+    edit(root / "data/tiny/corpus.jsonl", '"Fruit"', '"Plants"')
+    assert evaluate(collection_of(root), ["dense"], reuse=True)[0].execution == first
+    edit(root / "data/tiny/corpus.jsonl", "Apples", "Quinces")
+    assert evaluate(collection_of(root), ["lexical"], reuse=True)[0].reused
+
+
+def test_second_searches_belong_to_their_cutoffs(runbooks, collection_of, edit):
+    def reused(*cutoffs):
+        return evaluate(collection_of(runbooks), ["sparse"], cutoffs=cutoffs, reuse=True)[0].reused
+
+    assert [reused(1, 3), reused(3), reused(1, 3)] == [False, True, True]
+    edit(runbooks / "data/runbooks/collection.toml", 'mode = "sparse"',
+         'mode = "sparse"\nprefix_check = true')  # fmt: skip
+    assert [reused(1, 3), reused(3), reused(1, 3)] == [False, False, True]
+
+
+def test_a_stored_execution_needs_no_engine(runbooks, collection_of):
+    def engine_for(identity, make):
+        raise AssertionError("filled")
+
+    first = evaluate(collection_of(runbooks), ["dense"])[0]
+    again = evaluate(collection_of(runbooks), ["dense"], reuse=True, engine_for=engine_for)[0]
+    assert again.execution == first.execution
 
 
 def test_a_changed_embedder_is_refused(tiny, collection_of, ollama_server, edit):

@@ -79,6 +79,12 @@ def test_grades_of_the_scale(grade):
         ({"zzzz": 2}, 'unknown key "zzzz". Remove it.'),
         ({"evidence": [{"quote": " "}]}, "evidence.0.quote is blank. Correct the line."),
         ({"author": ""}, 'author "" is blank. Correct the line.'),
+        ({"author": "Ann"}, 'author "Ann" must be written "ann". Correct the line.'),
+        ({"author": "ann  lee"}, 'author "ann  lee" must be written "ann lee". Correct the line.'),
+        ({"author": "Straße"}, 'author "Straße" must be written "strasse". Correct the line.'),
+        ({"author": "jose\u0301"}, 'author "jose\u0301" must be written "josé". Correct the line.'),
+        ({"author": "x" * 61}, f'author "{"x" * 59}…" has over 60 characters. Correct the line.'),
+        ({"author": "a\u202eb"}, 'author "a\\u202eb" holds a control character. Correct the line.'),
         ({"question": " "}, 'question " " is blank. Correct the line.'),
         ({"event": "a\nb"}, 'event "a\\nb" holds a control character. Correct the line.'),
         ({"question": 5}, 'question is "5", not string. Correct the line.'),
@@ -122,7 +128,21 @@ def test_a_retirement_needs_its_note():
         "ann.jsonl:3: the key note is missing. Add note."
     ]
     retired = parse(Retirement, without=["grade"], kind="retire-label", note="gone for good")
-    assert retired.key == ChunkKey("d", "v", "c")
+    assert retired.key == ChunkKey("d", "v", "c") and retired.text_hash is None
+
+
+def test_a_retirement_may_name_its_text():
+    retired = parse(
+        Retirement, without=["grade"], kind="retire-label", note="gone for good", text_hash="t"
+    )
+    assert retired.text_hash == "t"
+
+
+def test_the_author_of_a_retirement_is_an_identity_too():
+    more = {"kind": "retire-label", "note": "gone for good", "author": "Ann"}
+    assert parse(Retirement, without=["grade"], **more) == [
+        'ann.jsonl:3: author "Ann" must be written "ann". Correct the line.'
+    ]
 
 
 def test_a_new_judgment_is_a_line_that_can_be_read():
@@ -166,6 +186,8 @@ def test_one_person_is_one_identity(name, identity):
         (" \n", 'the name " \\n" is blank. Enter a name.'),
         ("\u00a0", 'the name "\u00a0" is blank. Enter a name.'),
         ("a\x07b", 'the name "a\\u0007b" holds a control character. Enter a name.'),
+        ("a\x9bb", 'the name "a\\u009bb" holds a control character. Enter a name.'),
+        ("a\u202eb", 'the name "a\\u202eb" holds a control character. Enter a name.'),
         ("a\ud800", 'the name "a\\ud800" holds the lone surrogate U+D800, which is no character. '),
         ("x" * 61, f'the name "{"x" * 59}…" has over 60 characters. Enter a name.'),
     ],

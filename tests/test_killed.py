@@ -9,6 +9,7 @@ from contextlib import closing
 
 import pytest
 
+from app.core.errors import EngineError, NotReady
 from app.engines import executions
 from app.engines.store import Store
 from app.flows.evaluating import evaluate
@@ -34,10 +35,9 @@ def kill(process):
     assert process.wait(10) == -signal.SIGKILL
 
 
-def unfinished(what, process):
+def unfinished(what, process, kept):
     return re.compile(
-        rf"note: {what}, started \S+Z by process {process.pid}, did not finish. "
-        "Nothing half done is used."
+        rf"note: {what}, started \S+Z by process {process.pid}, did not finish\. {kept}\.\n"
     )
 
 
@@ -46,10 +46,11 @@ def test_killed_while_evaluating(runbooks, collection_of, desk_process, desk_run
     process = desk_process(runbooks, "evaluate", "runbooks")
     until(lambda: list(runbooks.glob("data/.running/*.json")), "the evaluation")
     kill(process)
-    listed, _ = list_executions(Workspace.at(runbooks))
-    assert [one.id for one in listed] == [kept.id]
+    listed = list_executions(Workspace.at(runbooks))
+    assert [one.execution.id for one in listed] == [kept.id]
     answer = desk_run(runbooks, "evaluate", "runbooks", "-c", "sparse")
-    assert answer.code == 0 and unfinished("Evaluating runbooks", process).match(answer.err)
+    wanted = unfinished("Evaluating runbooks", process, "Nothing of it is stored")
+    assert answer.code == 0 and wanted.match(answer.err)
     assert list(runbooks.glob("data/.running/*")) == []
     assert desk_run(runbooks, "evaluate", "runbooks", "-c", "sparse").notes == []
 
@@ -72,7 +73,7 @@ def test_killed_while_indexing(tiny, desk_process, desk_run, until):
     done = vectors_in(root)
     assert 16 <= done < 300
     answer = desk_run(root, "index", "tiny")
-    assert unfinished("Indexing tiny", process).match(answer.err)
+    assert unfinished("Indexing tiny", process, "Vectors made are kept").match(answer.err)
     assert answer.out == (
         f"tiny: indexed 300 chunks, 300 eligible, for dense (bundled); {300 - done} embedded, "
         f"{done} as they were\n"
@@ -121,8 +122,8 @@ def test_two_commands_evaluate_at_once(runbooks, desk_process):
     for process in both:
         out, err = process.communicate(timeout=60)
         assert process.returncode == 0 and "did not finish" not in err, err
-    listed, _ = list_executions(Workspace.at(runbooks))
-    assert len(listed) == 2 and len({one.id for one in listed}) == 2
+    listed = list_executions(Workspace.at(runbooks))
+    assert len(listed) == 2 and len({one.execution.id for one in listed}) == 2
 
 
 def test_work_that_ends_is_never_taken_for_work_that_was_cut_short(tmp_path):
@@ -145,9 +146,7 @@ def test_work_that_ends_is_never_taken_for_work_that_was_cut_short(tmp_path):
 def test_a_mark_that_cannot_be_read(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with marked(tmp_path, "Working") as found:
-        assert found == [
-            "Work that an earlier process began did not finish. Nothing half done is used."
-        ]
+        assert found == ["Work that an earlier process began did not finish."]
 
 
 def test_an_error_is_no_crash(tiny, collection_of, desk):
@@ -157,11 +156,38 @@ def test_an_error_is_no_crash(tiny, collection_of, desk):
     assert evaluate(collection_of(root))[0].notices == ()
 
 
+@pytest.mark.parametrize("error", [EngineError("no room for it"), NotReady("no vectors")])
+def test_an_engine_that_cannot_be_filled_ends_the_run(runbooks, collection_of, error):
+    """Before the first search: one fill, not one a question, and no execution of nothing."""
+    fills, searched = [], []
+
+    def engine_for(identity, make):
+        fills.append(identity)
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        evaluate(
+            collection_of(runbooks), ["sparse"], engine_for=engine_for,
+            progress=lambda *words: searched.append(words),
+        )  # fmt: skip
+    assert caught.value is error and len(fills) == 1 and searched == []
+    assert list_executions(Workspace.at(runbooks)) == []
+    assert evaluate(collection_of(runbooks), ["sparse"])[0].notices == ()  # told, so no crash
+
+
 def test_a_command_that_is_refused_does_not_swallow_the_news(tiny, desk):
     root = tiny()
     (root / "data/.running").mkdir()
-    mark = {"what": "Indexing tiny", "pid": 7, "started": "2026-01-01T00:00:00.000Z"}
+    mark = {
+        "what": "Indexing tiny", "pid": 7, "started": "2026-01-01T00:00:00.000Z",
+        "kept": "Vectors made are kept",
+    }  # fmt: skip
     (root / "data/.running/x.json").write_text(json.dumps(mark))
     refused = desk(root, "evaluate", "tiny")
     assert refused.code == 2 and "is not indexed" in refused.err
-    assert "did not finish" in refused.err + desk(root, "index", "tiny").err
+    assert "did not finish" not in refused.err
+    assert desk(root, "index", "tiny").notes == [
+        "note: Indexing tiny, started 2026-01-01T00:00:00.000Z by process 7, did not finish. "
+        "Vectors made are kept."
+    ]
+    assert desk(root, "index", "tiny").notes == []

@@ -56,8 +56,12 @@ def said(name, grade, author="ann", question="q1", text="", number=0, **more):
     return event(Judgment, question, name, author, number, **{**what, **pins, **more})
 
 
-def retire(name):
-    return event(Retirement, "q1", name, "ann", name, kind="retire-label", note="gone for good")
+def retire(name, text=None, question="q1"):
+    """A retirement of a text, or of a chunk's id where no text is named."""
+    pins = {"text_hash": text_hash(text)} if text else {}
+    number = f"-{question}-{name}-{text}"
+    more = {"kind": "retire-label", "note": "gone for good"}
+    return event(Retirement, question, name, "ann", number, **more, **pins)
 
 
 def placed(events):
@@ -109,6 +113,19 @@ def test_a_text_that_moved_to_another_key_takes_its_label_along():
     assert found.notices == ()
 
 
+@pytest.mark.parametrize("name", ["a", "a2"])
+def test_a_line_by_hand_and_a_grade_of_the_page_are_one_judgment(name):
+    page, hand = said("a", 2), said(name, 0, text=None)
+    assert labels(page, hand).pairs["q1", key("a")] == PairLabel("judged", 0, 0, 0)
+    assert labels(hand, page).pairs["q1", key("a2")] == PairLabel("judged", 2, 2, 2)
+    assert labels(page, hand).judgments == 1
+
+
+def test_a_line_by_hand_without_a_text_hash_takes_back_a_label_of_the_page():
+    found = labels(said("b", 2), said("c", 1), said("b", "withdraw", text=None))
+    assert found.pairs == {("q1", key("c")): PairLabel("judged", 1, 1, 1)}
+
+
 def test_a_changed_text_makes_its_label_stale_until_confirmed():
     changed = corpus_of({**TEXTS, "b": "text b, new"})
     found = labels(said("b", 2), corpus=changed)
@@ -135,6 +152,12 @@ def test_guidelines_matter_where_the_settings_say_so():
     assert [grade(found, name) for name in "bc"] == [("stale", None), ("judged", 2)]
 
 
+@pytest.mark.parametrize("question_hash", [ask().hash, None])
+def test_a_line_that_names_no_guidelines_is_taken_to_fit_them(question_hash):
+    hand = said("b", 2, question_hash=question_hash)
+    assert grade(labels(hand, guidelines="g2"), "b") == ("judged", 2)
+
+
 def test_a_fresh_label_beside_a_stale_one_counts():
     changed = corpus_of({"b": "new"})
     found = labels(said("b", 0), said("b", 2, "bob", text="new"), corpus=changed)
@@ -142,36 +165,6 @@ def test_a_fresh_label_beside_a_stale_one_counts():
     later = labels(said("b", 0), said("b", "later", "bob", text="new"), corpus=changed)
     assert later.pairs["q1", key("b")] == STALE
     assert grade(labels(said("b", 2, text=None), corpus=changed), "b") == ("judged", 2)
-
-
-LEFT = corpus_of({"a": "text a", "c": "text c"})
-
-
-def test_a_departed_chunk_stays_a_miss_until_it_is_retired():
-    judged = [said("a", 1), said("b", 2)]
-    found = labels(*judged, corpus=LEFT)
-    assert found.relevant("q1") == (key("a"), key("b"))
-    assert found.pairs["q1", key("b")] == PairLabel("judged", 2, 2, 2, departed=True)
-    assert found.notices == (
-        "1 labeled pairs name chunks that have left the corpus, doc b for one. "
-        "Relevant ones stay misses until they are retired.",
-    )
-    found = labels(*judged, corpus=LEFT, retired=[retire("b")])
-    assert found.relevant("q1") == (key("a"),) and found.notices == ()
-
-
-def test_a_departed_chunk_nobody_graded_leaves_nothing_behind():
-    found = labels(said("a", 1), said("b", "later"), corpus=LEFT)
-    assert ("q1", key("b")) not in found.pairs and found.notices == ()
-
-
-def test_a_retired_pair_is_neither_relevant_nor_open():
-    found = labels(said("b", 2), retired=[retire("b"), retire("c")])
-    assert found.pairs == {("q1", key("b")): PairLabel("retired", 0, 0, 0)}
-
-
-def test_a_collection_whose_only_label_departed_and_was_retired_can_be_read():
-    assert labels(said("b", 2), corpus=LEFT, retired=[retire("b")]).pairs == {}
 
 
 def test_labels_that_cannot_be_placed_are_refused_with_their_places():
@@ -184,12 +177,6 @@ def test_labels_that_cannot_be_placed_are_refused_with_their_places():
         'ann.jsonl:4: the question "q9" is unknown. '
         "Add it to questions.jsonl, or withdraw the label.",
     ]
-
-
-def test_an_ineligible_chunk_may_be_retired_or_withdrawn():
-    corpus = corpus_of(ineligible=["b"])
-    assert labels(said("b", 1), corpus=corpus, retired=[retire("b")]).pairs == {}
-    assert labels(said("b", 1), said("b", "withdraw"), corpus=corpus).pairs == {}
 
 
 def test_two_id_spaces_that_never_meet_stop_the_run():
@@ -211,6 +198,15 @@ def test_in_a_complete_one_it_is_0_for_questions_somebody_judged():
     assert found.label("q1", key("b"), text_hash("text b")) == IMPLICIT
     assert grade(found, "c", "q2") == ("unjudged", None)
     assert found.covered == {"q1"}
+
+
+def test_later_alone_lists_nothing_so_that_an_implicit_0_stays():
+    judged = [said("a", 2), said("b", "later"), said("c", "later", "bob")]
+    found = labels(*judged, complete=corpus_of())
+    assert set(found.pairs) == {("q1", key("a")), ("q1", key("a2"))}
+    assert grade(found, "b") == grade(found, "c") == ("implicit", 0)
+    assert labels(*judged).label("q1", key("b"), text_hash("text b")) == UNJUDGED
+    assert labels(*judged).revision == labels(judged[0]).revision
 
 
 def test_chunks_that_are_new_or_changed_since_are_unjudged():
@@ -272,7 +268,7 @@ BASE = [said("a", 2), said("b", 0), said("c", 1, question="q2")]
         ([*BASE, said("b", 2, "bob")], {}),
         ([*BASE, said("a", 1, "bob")], {}),
         (BASE[:2], {}),
-        (BASE, {"retired": [retire("b")]}),
+        (BASE, {"retired": [retire("b", "text b")]}),
         (BASE, {"questions": {**QUESTIONS, "q3": ask("q3")}}),
         (BASE, {"corpus": corpus_of({**TEXTS, "d": "text d"})}),
         (BASE, {"complete": corpus_of()}),

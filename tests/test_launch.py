@@ -1,4 +1,4 @@
-"""Becoming the dashboard's server: the port, the flags, and a real start."""
+"""The entry point, and becoming the dashboard's server: the port, the flags, a real start."""
 
 import signal
 import socket
@@ -9,6 +9,7 @@ import urllib.request
 
 import pytest
 
+from app.cli import main
 from app.core.errors import InvalidInput
 from app.launch import choose_port, command, settings_file
 
@@ -101,11 +102,42 @@ def test_an_address_for_all_is_told(runbooks, desk, monkeypatch):
     assert f"Dashboard: http://0.0.0.0:{port}  (Ctrl-C ends it)" in answer.out
 
 
+@pytest.mark.parametrize(
+    ("address", "shown"), [("localhost", "localhost"), ("::1", "[::1]"), ("127.0.0.1", "127.0.0.1")]
+)
+def test_the_address_of_the_dashboard(runbooks, desk, monkeypatch, address, shown):
+    monkeypatch.setattr("app.cli.choose_port", lambda address, port: 8765)
+    monkeypatch.setattr("app.cli.serve", lambda *words: None)
+    answer = desk(runbooks, "--address", address)
+    assert f"\nDashboard: http://{shown}:8765  (Ctrl-C ends it)\n" in answer.out
+    assert answer.notes == []
+
+
 def test_a_taken_port_is_told_before_the_work(runbooks, desk, taken):
     answer = desk(runbooks, "--port", str(taken))
     assert (answer.code, answer.out) == (2, "")
     assert (
         answer.err == f"error: port {taken} is taken at localhost. Name a free one with --port.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError("the pipe broke"), "the pipe broke"),
+        (PermissionError(13, "Permission denied", "x.md"), "x.md: Permission denied"),
+    ],
+)
+def test_what_the_system_refuses(monkeypatch, capsys, error, sentence):
+    def broken(**more):
+        raise error
+
+    monkeypatch.setattr("app.cli.desk", broken)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == (
+        f"error: {sentence}. Remove what is in the way, or mend the permissions.\n"
     )
 
 

@@ -231,7 +231,27 @@ def test_the_deadline_bounds_all_requests_of_a_job(embedder, server, monkeypatch
             kept.extend(positions)
 
     assert sentence(job) == (
-        "ollama:embeddinggemma embedded 32 of 40 texts within the deadline of 30 s. Run the "
-        "command again (what is done is kept), or raise deadline."
+        "ollama:embeddinggemma passed the deadline of 30 s at text 33 of 40. Run the command again "
+        "(what is done is kept), or raise deadline."
     )
     assert kept == list(range(32))
+
+
+def test_the_deadline_counts_from_the_first_request_over_all_later_calls(
+    embedder, server, monkeypatch
+):
+    now = [1000.0]
+    monkeypatch.setattr("app.engines.ollama_embedding.time.monotonic", lambda: now[0])
+    one = embedder(deadline=30)
+    now[0] += 100  # what passes before the first request does not count
+    for _ in range(3):
+        embed_all(one, ["a", "b"])
+        now[0] += 10
+    embed_all(one, ["a"])
+    asked, now[0] = len(server.embedded), now[0] + 0.5
+    assert sentence(lambda: embed_all(one, ["a", "b"])) == (
+        "ollama:embeddinggemma passed the deadline of 30 s at text 1 of 2. Run the command again "
+        "(what is done is kept), or raise deadline."
+    )
+    assert len(server.embedded) == asked
+    assert len(embed_all(embedder(deadline=30), ["a"]).vectors) == 1  # another job

@@ -95,7 +95,7 @@ def test_ids_differ_by_case(read):
         ),
         (b"{", "the line is not JSON (Expecting property name enclosed in double quotes at "),
         (b'{"id": "\xff"}', "the line is not UTF-8 (byte 9 of the line). Correct the line."),
-        (b'"q2"', "the line is str, not an object in braces. Correct the line."),
+        (b'"q2"', "the line is JSON, but not an object in braces. Correct the line."),
     ],
     ids=lambda value: str(value)[-50:],
 )

@@ -45,7 +45,32 @@ def test_dense_search_orders_by_cosine(engine):
     assert names(hits) == ["apple", "pear", "plum", "quince"]
     assert [hit.rank for hit in hits] == [1, 2, 3, 4]
     assert hits[0].score == 1.0 and hits[1].score == pytest.approx(0.993884)
-    assert all(hit.score == round(hit.score, 6) for hit in hits)
+    assert all(hit.score == float(f"{hit.score:.6g}") for hit in hits)
+
+
+def test_small_scores_keep_their_digits_and_noise_beyond_six_is_gone():
+    engine = QdrantEngine()
+    sizes = {"a": 1e-5, "b": 1.0002e-5, "c": 1.0000001e-5}
+    vectors = np.array([[size, 1, 0] for size in sizes.values()], np.float32)
+    engine.fill([chunk(name, name) for name in sizes], vectors, 3)
+    hits = engine.search(DENSE, "", X)
+    assert [(one.key.chunk, one.score) for one in hits] == [
+        ("b", 1.0002e-5),
+        ("a", 1e-5),
+        ("c", 1e-5),
+    ]
+
+
+def test_each_side_of_a_hybrid_search_gets_the_candidates(engine):
+    # Dense: apple, pear, ... Sparse: apple, plum.
+    def found(candidates, depth=4):
+        search = replace(HYBRID, candidates=candidates, depth=depth)
+        return set(names(engine.search(search, "apple pruning", X)))
+
+    assert found(1) == {"apple"}
+    assert found(2) == {"apple", "pear", "plum"}
+    assert found(4) == set(TEXTS)
+    assert found(1, depth=1) == {"apple"}
 
 
 def test_sparse_search_finds_words_and_their_stems(engine):
@@ -125,7 +150,9 @@ def test_equal_scores_are_ordered_by_key():
     engine.fill([chunk(n, "the same apple") for n in order], np.tile(X, (5, 1)), 3)
     for search in (DENSE, SPARSE):
         hits = engine.search(replace(search, depth=3), "apple", X)
-        assert names(hits) == ["a", "b", "c"] and len({hit.score for hit in hits}) == 1
+        assert names(hits) == ["a", "b", "c", "d", "e"]
+        assert [hit.rank for hit in hits] == [1, 2, 3, 4, 5]
+        assert len({hit.score for hit in hits}) == 1
 
 
 def test_more_equal_scores_than_depth_and_reserve_are_still_ordered_by_key():
@@ -134,7 +161,19 @@ def test_more_equal_scores_than_depth_and_reserve_are_still_ordered_by_key():
     engine.fill([chunk(n, "the same apple") for n in order], np.tile(X, (100, 1)), 3)
     for search in (DENSE, SPARSE):
         hits = engine.search(replace(search, depth=5), "apple", X)
-        assert names(hits) == ["c000", "c001", "c002", "c003", "c004"]
+        assert names(hits) == [f"c{n:03}" for n in range(100)]
+        assert [hit.rank for hit in hits] == list(range(1, 101))
+
+
+@pytest.mark.parametrize(
+    ("depth", "found"),
+    [(1, "a"), (2, "abcd"), (3, "abcd"), (4, "abcd"), (5, "abcde"), (9, "abcde")],
+)
+def test_hits_tied_with_the_last_are_returned_beyond_the_depth(depth, found):
+    engine = QdrantEngine()
+    vectors = np.array([[0.5, 0.5, 0]] * 3 + [[1, 0, 0], [0, 1, 0]], np.float32)
+    engine.fill([chunk(name, "x") for name in "dbcae"], vectors, 3)
+    assert "".join(names(engine.search(replace(DENSE, depth=depth), "", X))) == found
 
 
 def test_filling_again_replaces_what_was_there(engine):

@@ -98,6 +98,8 @@ def test_embeddinggemma_is_asked_as_its_makers_say(settings):
         ("threshold = 1", "threshold = true",
          'labels.threshold is "True", not integer. Correct it.'),
         ("[1, 3, 5]", "[0, 3]", "scoring.cutoffs needs whole numbers from 1 to 10000. Correct it."),
+        ("[1, 3, 5]", "[3, 10001]",
+         "scoring.cutoffs needs whole numbers from 1 to 10000. Correct it."),
         ("[1, 3, 5]", "[]", "scoring.cutoffs needs whole numbers from 1 to 10000. Correct it."),
         ("[1, 3, 5]", "[1, 5]",
          "scoring primary 'ndcg@3' has a K that is not among the cutoffs. Correct it."),
@@ -158,6 +160,14 @@ ONE = "configurations.one "
          "Correct it."),
         ('mode = "hybrid"\nrrf_k = 0',
          'configurations.one.rrf_k is "0", not greater than or equal to 1. Correct it.'),
+        ('mode = "hybrid"\nrrf_k = 1000001',
+         'configurations.one.rrf_k is "1000001", not less than or equal to 1000000. Correct it.'),
+        ('mode = "hybrid"\nrrf_k = 60\ndepth = 101',
+         ONE + "candidates 100 must be at least depth 101. Correct it."),
+        ('mode = "hybrid"\nrrf_k = 60\ncandidates = 19',
+         ONE + "candidates 19 must be at least depth 20. Correct it."),
+        ("candidates = 20001",
+         'configurations.one.candidates is "20001", not less than or equal to 20000. Correct it.'),
         ('embedder = "openai"',
          "configurations.one.embedder 'openai' is neither 'bundled' nor 'ollama:<model>'. "
          "Correct it."),
@@ -179,9 +189,23 @@ def test_refused_configurations(refused, lines, sentence):
     assert refused(f"{head}{lines}\n") == [sentence]
 
 
-def test_a_threshold_is_a_number(refused):
-    assert len(refused(GOOD + "threshold = nan\n")) == 1
-    assert len(refused(GOOD + "threshold = inf\n")) == 1
+@pytest.mark.parametrize("name", ["threshold", "timeout", "deadline"])
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+def test_numbers_are_finite(refused, name, value):
+    (sentence,) = refused(GOOD + f"{name} = {value}\n")
+    assert sentence.startswith(f'configurations.one.{name} is "{value}", not ')
+
+
+def test_candidates_bind_the_depth_of_hybrid_search_only(settings):
+    assert settings(GOOD + "depth = 200\n").configurations["one"].depth == 200
+    text = GOOD.replace('"dense"', '"hybrid"\nrrf_k = 60\ndepth = 200\ncandidates = 200')
+    assert settings(text).configurations["one"].candidates == 200
+
+
+def test_the_meaning_of_the_grades(settings):
+    scale = 'scale = { "2" = "all", "0" = "none", "1" = "some" }'
+    found = settings(GOOD.replace("[labels]", f"[labels]\n{scale}"))
+    assert list(found.grade_words.items()) == [(0, "none"), (1, "some"), (2, "all")]
 
 
 def test_every_problem_is_told_at_once(refused):

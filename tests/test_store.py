@@ -49,7 +49,8 @@ def add(unit, *names):
 
 
 def version_of(unit):
-    return unit.frame("schema_version_get").iloc[0, 0]
+    ((version,),) = (row.values() for row in unit.rows("schema_version_get"))
+    return version
 
 
 def added(path):

@@ -83,6 +83,14 @@ def test_canonical_json_is_compact_and_has_no_nan():
         ("a\n", "begins or ends with a blank"),
         ("a\nb", "holds a control character"),
         ("a\x7fb", "holds a control character"),
+        ("a\x80b", "holds a control character"),
+        ("a\x9fb", "holds a control character"),
+        ("a\u202ab", "holds a control character"),
+        ("a\u202eb", "holds a control character"),
+        ("a\u2066b", "holds a control character"),
+        ("a\u2069b", "holds a control character"),
+        ("a\u00a1\u2029\u202f\u2065\u206ab", None),
+        ("نعم שלום", None),
         ("a\x00b", "holds a NUL character"),
         ("a\ud800", "holds the lone surrogate U+D800, which is no character"),
     ],
@@ -101,6 +109,11 @@ def test_texts_may_hold_anything_but_surrogates_and_nul():
 def test_what_a_message_shows_can_be_printed(value):
     assert "\n" not in shown(value)
     shown(value).encode()
+
+
+@pytest.mark.parametrize("character", ["\x9b", "\u202e", "\u2066"])
+def test_what_turns_a_line_is_shown_by_its_number(character):
+    assert shown(f"a{character}b") == f'"a\\u{ord(character):04x}b"'
 
 
 def test_what_a_message_shows_is_cut():
@@ -133,8 +146,8 @@ def test_execution_ids_have_no_letter_that_is_taken_for_another():
     ("raw", "reason"),
     [
         (b'{"a": 1', "is not JSON (Expecting ',' delimiter at column 8)"),
-        (b"[1]", "is list, not an object in braces"),
-        (b"null", "is NoneType, not an object in braces"),
+        (b"[1]", "is JSON, but not an object in braces"),
+        (b"null", "is JSON, but not an object in braces"),
         (b'{"a": "\xff"}', "is not UTF-8 (byte 8 of the line)"),
         (b'{"a": NaN}', "is not usable JSON (NaN is not JSON)"),
         (b'{"a": -Infinity}', "is not usable JSON (-Infinity is not JSON)"),

@@ -25,6 +25,16 @@ def test_collections_are_the_folders_with_settings(runbooks):
     assert Workspace.at(runbooks).names() == ["runbooks"]
 
 
+def test_a_collection_is_asked_for_without_its_settings(runbooks, edit):
+    """So that a check can report settings that are refused."""
+    edit(runbooks / "data/runbooks/collection.toml", "format = 1", "format = 2")
+    workspace = Workspace.at(runbooks)
+    assert workspace.require("runbooks") is None
+    for job in (workspace.require, workspace.collection):
+        with pytest.raises(InvalidInput, match='there is no collection "nope"'):
+            job("nope")
+
+
 @pytest.mark.parametrize("name", ["nope", "../runbooks", "", "Runbooks", "a\ud800b"])
 def test_an_unknown_collection(runbooks, name):
     with pytest.raises(InvalidInput) as caught:
@@ -110,3 +120,39 @@ def test_corpus_questions_and_labels_are_mended_in_one_go(tiny, collection_of):
         "labels/tiny/judgments/ann.jsonl:1",
     ]
     assert set(places[4:]) == {"labels/tiny/judgments/ann.jsonl:2"}
+
+
+def test_labels_are_read_when_they_are_asked_for(tiny, collection_of):
+    loaded = load(collection_of(tiny(labels=["{"])))
+    assert len(loaded.corpus.chunks) == 4 and len(loaded.questions) == 2
+    with pytest.raises(InvalidInput) as caught:
+        loaded.labels  # noqa: B018 - the property raises
+    assert sentences(caught)[0].startswith("labels/tiny/judgments/ann.jsonl:1: the line is not")
+
+
+def test_signatures_tell_sources_from_labels(runbooks, collection_of):
+    collection = collection_of(runbooks)
+    source, labels = collection.source_signature(), collection.label_signature()
+    folder = runbooks / "labels/runbooks/judgments"
+    (folder / "new.jsonl").write_text("\n")
+    (folder / "new.jsonl.lock").touch()
+    assert collection.source_signature() == source
+    assert collection.label_signature() != labels
+    labels = collection.label_signature()
+    (folder / "new.jsonl.lock").write_text("held")
+    assert collection.label_signature() == labels
+    (runbooks / "data/runbooks/corpus/more.md").write_text("# More\n\nText.\n")
+    assert collection.source_signature() != source and collection.label_signature() == labels
+
+
+def test_guidelines_that_cannot_be_read(runbooks, collection_of):
+    path = runbooks / "labels/runbooks/guidelines.md"
+    path.unlink()
+    assert collection_of(runbooks).guidelines() is None
+    path.mkdir()
+    with pytest.raises(InvalidInput) as caught:
+        collection_of(runbooks).guidelines()
+    assert sentences(caught) == [
+        "labels/runbooks/guidelines.md: the file cannot be read: Is a directory. Put a readable "
+        "file there."
+    ]

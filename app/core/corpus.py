@@ -210,7 +210,8 @@ def _front_matter(raw: str, place: str, problems: list[Problem]) -> tuple[Mappin
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 2}" if mark else ""
         words = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-        reason = str(words).splitlines()[0]
+        deep = isinstance(error, RecursionError)
+        reason = "nested too deeply" if deep else str(words).splitlines()[0]
         problems.append(
             Problem(f"the front matter is not YAML ({reason})", place + line, "Correct it")
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from app.core.corpus import Corpus
 from app.core.errors import Problem
-from app.core.grades import PairLabel, effective, is_fresh
+from app.core.grades import PairLabel, effective, is_fresh, text_judged
 from app.core.judgments import Judgment, Retirement
 from app.core.ledger import Placed
 from app.core.model import Chunk, ChunkKey, ScoringSettings
@@ -33,11 +33,10 @@ class Retired:
             {(p.event.question, p.event.key): p.place for p in events if not p.event.text_hash},
         )
 
-    def covers(self, event: Judgment) -> bool:
-        """Whether a judgment of a chunk that cannot be found any more was retired."""
-        return (event.question, event.key) in self.keys or (
-            event.text_hash is not None and (event.question, event.text_hash) in self.texts
-        )
+    def covers(self, event: Judgment, corpus: Corpus) -> bool:
+        """Whether a judgment was retired, by its text or by the id of a chunk not to be found."""
+        about = text_judged(event, corpus)
+        return (event.question, event.key) in self.keys or (event.question, about) in self.texts
 
 
 @dataclass
@@ -66,7 +65,7 @@ class Gathered:
             return
         chunk = corpus.chunks.get(event.key)
         fresh = is_fresh(event, question, self.guidelines)
-        covered = self.retired.covers(event)
+        covered = self.retired.covers(event, corpus)
         # A retired label needs no chunk to speak of.
         self.met += chunk is not None or event.text_hash in corpus.by_hash or covered
         targets: tuple[ChunkKey, ...]
@@ -75,7 +74,8 @@ class Gathered:
         else:
             # The text moved to another key, or its twin is still there: the label goes with it.
             targets = corpus.by_hash.get(event.text_hash, ())
-            if chunk is not None and chunk.eligible:
+            text_retired = (event.question, event.text_hash) in self.retired.texts
+            if chunk is not None and chunk.eligible and not text_retired:
                 self.stale.add((event.question, event.key))
             elif not targets and not covered and event.kind != "later":
                 gone = self.departed.setdefault((event.question, event.text_hash), [])
@@ -89,7 +89,7 @@ class Gathered:
     def _chunk_and_twins(
         self, placed: Placed[Judgment], chunk: Chunk | None
     ) -> tuple[ChunkKey, ...]:
-        name, covered = placed.event.key.short(), self.retired.covers(placed.event)
+        name, covered = placed.event.key.short(), self.retired.covers(placed.event, self.corpus)
         if chunk is None and covered:
             return ()
         if chunk is None:
@@ -114,13 +114,16 @@ class Gathered:
                 pairs[pair] = label
         for pair in self.stale - pairs.keys():
             pairs[pair] = PairLabel("stale", None, 0, highest)
+        # One miss per text, wherever it was judged; texts that followed each other under one id are
+        # one miss, too.
+        missing: dict[Pair, list[tuple[Judgment, bool]]] = {}
         for (question, _), gone in self.departed.items():
+            first = min(event.key for event, _ in gone)
+            missing.setdefault((question, first), []).extend(gone)
+        for pair, gone in missing.items():
             label = effective([event for event, fresh in gone if fresh], threshold, highest)
             state = label.state if any(fresh for _, fresh in gone) else "stale"
-            first = min(event.key for event, _ in gone)
-            pairs[question, first] = PairLabel(
-                state, label.grade, label.low, label.high, departed=True
-            )
+            pairs[pair] = PairLabel(state, label.grade, label.low, label.high, departed=True)
         self._retire(pairs)
         return pairs
 
@@ -137,5 +140,5 @@ class Gathered:
             elif by_id:
                 self.notices.append(
                     f"{self.retired.keys[pair]}: the retirement of {key.short()} is passed over, "
-                    "for that chunk is there and judged. To retire its text, name its text_hash."
+                    "for that chunk is still in the corpus. To retire its text, name its text_hash."
                 )

@@ -62,7 +62,10 @@ def reviewer_id(name: str) -> str:
 
 
 def _author(value: str) -> str:
-    identity = reviewer_id(value)
+    try:
+        identity = reviewer_id(value)
+    except InvalidInput:
+        raise ValueError(f"{shown(value)} has over 60 characters") from None
     if value != identity:
         raise ValueError(f"{shown(value)} must be written {shown(identity)}")
     return value

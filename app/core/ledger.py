@@ -85,7 +85,7 @@ class Ledger(Generic[EventT]):
         """Every event so far; those of the file `name` alone where it is given.
 
         Raises InvalidInput with every line that cannot be read. Lines are parsed once; a file
-        that has not changed is not opened.
+        that has not changed is not read.
         """
         with self._mutex:
             return self._read(name)

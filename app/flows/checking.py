@@ -10,7 +10,7 @@ from typing import Any
 from app.core.errors import DeskError, EmbedderError, NotReady, Problem
 from app.flows.indexing import make_embedder
 from app.flows.loading import Loaded, load, require_questions
-from app.flows.searching import misfit, read_manifest
+from app.flows.searching import misfit, missing_vectors, read_manifest
 from app.flows.wording import count
 from app.workspace import Workspace
 
@@ -85,7 +85,9 @@ def _index_findings(loaded: Loaded) -> list[Problem]:
         try:
             embedder = make_embedder(configuration)
             digest = embedder.digest if embedder else None
-            reason = misfit(collection, name, loaded.corpus, digest)
+            reason = misfit(collection, name, loaded.corpus, digest) or missing_vectors(
+                collection, name, loaded.corpus, digest
+            )
             manifest = read_manifest(collection, name)
         except (EmbedderError, NotReady) as error:
             for problem in error.problems:

@@ -102,6 +102,7 @@ def find_execution(store: Store, name: str, collection: str | None = None) -> Ex
         return exact[0]
     if len(found) == 1:
         return found[0]
+    found = [e for e in found if e.id.startswith(name)]
     reason = "there is no execution" if not found else f"{len(found)} executions begin with"
     raise InvalidInput(f"{reason} {shown(name)}", remedy="See them: desk executions")
 
@@ -216,7 +217,9 @@ def _differences(first: Execution, second: Execution) -> list[tuple[str, Any, An
         for name in dict.fromkeys((*before, *after)):
             if before.get(name) != after.get(name):
                 found.append((f"{part}.{name}", before.get(name), after.get(name)))
-    for part in ("depth", "content", "program"):
+    # What was embedded can be told apart only where both embed alike; else the embedder is told.
+    alike = first.provenance.get("embedder") == second.provenance.get("embedder")
+    for part in ("depth", "program", *(["content"] if alike else [])):
         before, after = first.provenance.get(part), second.provenance.get(part)
         if before != after:
             found.append((part, before, after))

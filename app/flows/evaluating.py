@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.core.errors import InvalidInput
+from app.core.errors import InvalidInput, NotReady
 from app.core.model import Ranking, ScoringSettings
 from app.core.text import canonical
 from app.engines import executions
@@ -17,7 +17,7 @@ from app.flows.means import MEAN_NAMES, Mean, means
 from app.flows.progress import Progress, marked, silent
 from app.flows.running import Run
 from app.flows.scoring import QuestionScore, Scored, score_rankings
-from app.flows.searching import Fill, fresh_engine, open_searcher
+from app.flows.searching import Fill, fresh_engine, missing_vectors, open_searcher
 from app.settings import check_cutoffs
 from app.workspace import Collection
 
@@ -71,6 +71,10 @@ def evaluate(
         searchers = {
             name: open_searcher(collection, name, loaded.corpus, engine_for) for name in names
         }
+        for name, searcher in [] if reuse else searchers.items():
+            digest = searcher.embedder.digest if searcher.embedder else None
+            if reason := missing_vectors(collection, name, loaded.corpus, digest):
+                raise NotReady(reason, remedy=f"Index it: desk index {collection.name}")
         for name, searcher in searchers.items():
             run = Run(loaded, name, searcher, scoring, store, progress)
             execution, rankings, reused = run.execution(reuse=reuse)
@@ -196,8 +200,9 @@ def _check_notices(execution: Execution) -> list[str]:
         f"{one['question']}: the second search to check its ranking failed: {one['reason']}"
         for one in checks.get("failed", [])
     ]
-    if shares := checks.get("ann_recall"):
-        means = ", ".join(f"{share:.3f} at {k}" for k, share in shares.items() if share is not None)
+    shares = checks.get("ann_recall", {})
+    known = {k: share for k, share in shares.items() if share is not None}
+    if means := ", ".join(f"{share:.3f} at {k}" for k, share in known.items()):
         notices.append(f"{execution.configuration}: share of the exact first K found: {means}.")
     return notices
 

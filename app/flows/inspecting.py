@@ -81,7 +81,8 @@ def _missed(
         hit = hits.get(key)
         if hit is None:
             gone = key not in loaded.corpus.eligible
-            where = "no longer in the corpus" if gone else f"not in the first {len(ranking.hits)}"
+            short = f"not in the first {len(ranking.hits)}" if ranking.hits else "nothing came back"
+            where = "no longer in the corpus" if gone else short
             found.append((len(ranking.hits) + 1, key.short(), where))
         elif threshold is not None and hit.score < threshold:
             found.append((hit.rank, key.short(), f"rank {hit.rank}, below the threshold"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from app.core import ids
@@ -28,6 +28,7 @@ class Item:
     section: str
     text_hash: str
     question_hash: str
+    guidelines: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ def item(loaded: Loaded, question: str, key: ChunkKey) -> Item:
         section=chunk.section,
         text_hash=chunk.text_hash,
         question_hash=loaded.questions[question].hash,
+        guidelines=loaded.collection.guidelines_version(),
     )
 
 
@@ -121,6 +123,11 @@ def grade(loaded: Loaded, reviewer: str, shown_item: Item, value: int) -> Saved:
             f"the chunk {shown_item.key.short()} has changed since it was shown",
             remedy="Nothing was saved: read it again and grade again",
         )
+    if loaded.collection.guidelines_pin() not in (None, shown_item.guidelines):
+        raise LabelConflict(
+            "the guidelines have changed since they were shown",
+            remedy="Nothing was saved: read them again and grade again",
+        )
     event = new_judgment(
         reviewer,
         shown_item.question,
@@ -128,7 +135,7 @@ def grade(loaded: Loaded, reviewer: str, shown_item: Item, value: int) -> Saved:
         grade=value,
         text_hash=shown_item.text_hash,
         question_hash=shown_item.question_hash,
-        guidelines=loaded.collection.guidelines_version(),
+        guidelines=shown_item.guidelines,
     )
 
     def still_open(snapshot: Snapshot[Judgment]) -> None:
@@ -163,7 +170,7 @@ def undo(loaded: Loaded, reviewer: str, event_id: str) -> Saved:
     last = events.get(event_id)
     if last is None:
         raise LabelConflict("there is nothing of yours to undo", remedy="Go on grading")
-    before = events.get(last.replaces) if last.replaces else None
+    before = _before(last, events)
     renewed = {"event": ids.event_id(), "time": now(), "replaces": last.event}
     taken_back: dict[str, object] = {
         "kind": "withdraw",
@@ -182,6 +189,16 @@ def undo(loaded: Loaded, reviewer: str, event_id: str) -> Saved:
             )
 
     return _append(loaded.collection, event, in_force)
+
+
+def _before(last: Judgment, events: Mapping[str, Judgment]) -> Judgment | None:
+    """What an undo of a judgment brings back; behind what an undo brought back, what was before."""
+    replaced = events.get(last.replaces or "")
+    origin = events.get(replaced.replaces or "") if replaced else None
+    own = {"event", "time", "replaces"}
+    if origin and origin.model_dump(exclude=own) == last.model_dump(exclude=own):
+        return _before(origin, events)
+    return replaced
 
 
 def _file(loaded: Loaded, reviewer: str) -> Snapshot[Judgment]:

@@ -39,7 +39,7 @@ def list_executions(workspace: Workspace, collection: str | None = None) -> list
         Listed(
             one,
             tuple(means.get(one.id, ())),
-            _headline(means.get(one.id, ()), primaries[one.collection]),
+            _headline(one, means.get(one.id, ()), primaries[one.collection]),
         )
         for one in found
     ]
@@ -53,10 +53,10 @@ def _primary(workspace: Workspace, collection: str) -> str | None:
         return None
 
 
-def _headline(means: Sequence[dict[str, Any]], primary: str | None) -> str:
+def _headline(one: Execution, means: Sequence[dict[str, Any]], primary: str | None) -> str:
     metric, _, cutoff = (primary or "").partition("@")
     row = next((row for row in means if str(row["k"]) == cutoff), None)
-    if row is None:
+    if row is None or one.status == "incomplete":
         return "-"
     value = "provisional" if row[metric] is None and row["provisional"] else number(row[metric])
     return f"{METRIC_WORDS[metric]}@{cutoff} {value}, n {row['scored']}"

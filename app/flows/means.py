@@ -87,7 +87,10 @@ def _mean(
     failed = sum(1 for q in questions if q.outcome == "failed")
     usable = scored if complete and not failed else []
     kinds = [labels.kinds[q.question] for q in questions]
-    apart = [q for q in questions if q.outcome == "not applicable"]
+    apart = [
+        q.reason if q.outcome == "not applicable" else kind
+        for q, kind in zip(questions, kinds, strict=True)
+    ]
     relevant = np.array([q.relevant for q in usable], dtype=np.int64)
     precision, recall = attainable(relevant, k)
     return Mean(
@@ -96,7 +99,7 @@ def _mean(
         scored=len(scored),
         answerable=kinds.count("answerable"),
         failed=failed,
-        counts={reason: sum(1 for q in apart if q.reason == reason) for reason in REASONS},
+        counts={reason: apart.count(reason) for reason in REASONS},
         values={MEAN_NAMES[m]: _average([q.values[m] for q in usable]) for m in METRICS},
         as_zero={MEAN_NAMES[m]: _average([q.as_zero[m] for q in usable]) for m in METRICS},
         bounds={MEAN_NAMES[m]: ends_of_mean([q.bounds[m] for q in usable]) for m in METRICS},

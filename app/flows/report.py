@@ -103,6 +103,8 @@ def _failures(one: Evaluation) -> str:
     """Why an incomplete execution has no means."""
     k = one.scoring.cutoffs[0]
     failures = [q for q in one.scored.questions if q.k == k and q.outcome == "failed"]
+    if not failures:
+        return f"{_title(one)}\n  a question of another split failed, so there are no means"
     lines = [_title(one), f"  {count(len(failures), 'question')} failed, so there are no means:"]
     return "\n".join([*lines, *(f"    {q.question}: {q.reason}" for q in failures[:10])])
 

@@ -138,7 +138,7 @@ class Checks:
         searcher = self._searcher
         if self._prefixes:
             for k in self._cutoffs:
-                hits = searcher.engine.search(searcher.search(k), text, vector)
+                hits = searcher.engine.search(searcher.search(k, beside=self._depth), text, vector)
                 if prefix_differs(ranking.hits, hits):
                     self._differing.append({"question": ranking.question, "k": k})
         if self._twin:

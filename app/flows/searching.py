@@ -40,15 +40,19 @@ class Searcher:
         """The filled engine; raises NotReady or EngineError where it cannot be filled."""
         return self.fill()
 
-    def search(self, depth: int, *, exact: bool | None = None) -> Search:
-        """What the engine is asked for `depth` ranks."""
+    def search(self, depth: int, *, exact: bool | None = None, beside: int = 0) -> Search:
+        """What the engine is asked for `depth` ranks.
+
+        `beside` is the depth of a search whose results this one is held against: both must fuse
+        as many candidates.
+        """
         configuration = self.configuration
         return Search(
             mode=configuration.mode,
             depth=depth,
             filters=self.filters,
             rrf_k=configuration.rrf_k,
-            candidates=max(configuration.candidates, depth),
+            candidates=max(configuration.candidates, depth, beside),
             exact=configuration.exact if exact is None else exact,
         )
 
@@ -134,6 +138,19 @@ def misfit(collection: Collection, name: str, corpus: Corpus, digest: str | None
             f"({str(manifest.digest)[:24]} then, {str(digest)[:24]} now)"
         )
     return None
+
+
+def missing_vectors(
+    collection: Collection, name: str, corpus: Corpus, digest: str | None
+) -> str | None:
+    """Why what is embedded now has no vectors (a title can change it), or None."""
+    if digest is None:
+        return None
+    cache = VectorCache.of(collection.vectors, digest)
+    keys = _keys(corpus, collection.configuration(name).templates[1])
+    # Opening the cache would make it, and looking must not write.
+    missing = not cache.path.exists() or cache.missing(list(keys))
+    return f"vectors of {collection.name} are missing" if missing else None
 
 
 Fill = Callable[[str, Callable[[], QdrantEngine]], QdrantEngine]

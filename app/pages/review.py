@@ -131,12 +131,14 @@ def page(loaded: Loaded) -> None:
     names = list(usable)
     words = {name: label_of(execution) for name, execution in usable.items()}
     left, right = st.columns(2)
-    with left:
-        newest = usable[names[0]].configuration
-        other = next((n for n in names if usable[n].configuration != newest), names[1])
-        first = state.pick("Baseline", names, "baseline", other, words)
     with right:
         second = state.pick("Candidate", names, "candidate", names[0], words)
+    with left:
+        # Unless picked: the newest one of another configuration, else the one before.
+        others = [name for name in names if name != second]
+        configuration = usable[second].configuration
+        unlike = [n for n in others if usable[n].configuration != configuration]
+        first = state.pick("Baseline", names, "baseline", (unlike or others)[0], words)
     state.settle()
     if first == second:
         st.text("Pick two different executions.")
