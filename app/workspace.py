@@ -91,6 +91,13 @@ class Workspace:
         """Names of the collections, sorted."""
         return sorted(path.parent.name for path in self.data.glob("*/collection.toml"))
 
+    def title(self, name: str) -> str:
+        """What a collection is called by people; its name where its settings say nothing."""
+        try:
+            return self.collection(name).settings.title or name
+        except InvalidInput:
+            return name
+
     def collection(self, name: str) -> Collection:
         """One collection; raises InvalidInput where it is unknown or its settings are refused."""
         self.require(name)

@@ -282,3 +282,12 @@ def test_something_unexpected_is_one_sentence_and_a_log(page, runbooks, name, mo
 def test_a_workspace_without_collections_says_what_to_do(page, runbooks):
     shutil.rmtree(runbooks / "data/runbooks")
     assert "desk init DIR" in shown(page("label"))
+
+
+def test_several_collections_are_picked_by_their_titles(page, runbooks, edit):
+    shutil.copytree(runbooks / "data/runbooks", runbooks / "data/second")
+    shutil.copytree(runbooks / "labels/runbooks", runbooks / "labels/second")
+    edit(runbooks / "data/second/collection.toml", 'title = "Runbooks"', 'title = "Second try"')
+    at = page("label", collection="second")
+    picker = at.selectbox(key="pick-collection")
+    assert (picker.value, picker.options) == ("second", ["Runbooks", "Second try"])

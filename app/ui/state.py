@@ -159,14 +159,16 @@ def workspace() -> Workspace:
 
 def pick_collection() -> Loaded:
     """The collection on screen, from the URL; a picker where there are several."""
-    names = workspace().names()
+    here = workspace()
+    names = here.names()
     if not names:
         problem("There is no collection in data. Make one: desk init DIR.")
         st.stop()
     name = names[0]
     if len(names) > 1:
         with st.columns([1, 3])[0]:
-            name = pick("Collection", names, "collection")
+            titles = {name: here.title(name) for name in names}
+            name = pick("Collection", names, "collection", words=titles)
     return load_collection(name)
 
 
