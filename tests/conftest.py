@@ -18,6 +18,7 @@ import app.cli
 from app.engines.ollama_embedding import OllamaEmbedder
 from app.flows.indexing import index
 from app.workspace import Workspace
+from tests.ollama_server import OllamaServer
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DESK = [sys.executable, "-c", "from app.cli import main; main()"]
@@ -172,6 +173,18 @@ def collection_of():
 
 
 @pytest.fixture
+def indexed(tiny, collection_of):
+    """A tiny workspace that is indexed; returns its folder."""
+
+    def build(*words, **more):
+        root = tiny(*words, **more)
+        index(collection_of(root))
+        return root
+
+    return build
+
+
+@pytest.fixture
 def desk():
     """The command in this process: `desk(workspace or None, *words)`."""
 
@@ -244,49 +257,6 @@ def until():
             time.sleep(every)
 
     return wait
-
-
-class OllamaServer:
-    """Answers as the server documents; a token is a word. Set `fail` to answer otherwise."""
-
-    def __init__(self, model="embeddinggemma:latest", dimension=4, context=20):
-        self.model, self.dimension, self.context = model, dimension, context
-        self.digest = "ab" * 32
-        self.requests = []
-        self.fail = None
-
-    def __call__(self, request):
-        body = json.loads(request.content) if request.content else {}
-        self.requests.append((request.url.path, body))
-        if self.fail and (answer := self.fail(request.url.path, body)) is not None:
-            return answer
-        return getattr(self, request.url.path.removeprefix("/api/"))(body)
-
-    @property
-    def embedded(self):
-        """The inputs of every embedding request."""
-        return [body["input"] for path, body in self.requests if path == "/api/embed"]
-
-    def tags(self, body):
-        details = {"format": "gguf", "family": "gemma3", "parameter_size": "300M"}
-        one = {"name": self.model, "model": self.model, "digest": self.digest, "size": 1}
-        return httpx.Response(200, json={"models": [{**one, "details": details}]})
-
-    def show(self, body):
-        info = {"general.architecture": "gemma3", "gemma3.context_length": self.context}
-        return httpx.Response(200, json={"model_info": info, "details": {"family": "gemma3"}})
-
-    def embed(self, body):
-        if body["model"] not in (self.model, self.model.removesuffix(":latest")):
-            error = f'model "{body["model"]}" not found, try pulling it first'
-            return httpx.Response(404, json={"error": error})
-        words = [len(text.split()) for text in body["input"]]
-        if max(words) > self.context and body.get("truncate") is False:
-            error = "the input length exceeds the context length"
-            return httpx.Response(400, json={"error": error})
-        rows = [[float(len(text) + n) for n in range(self.dimension)] for text in body["input"]]
-        answer = {"model": body["model"], "embeddings": rows, "prompt_eval_count": sum(words)}
-        return httpx.Response(200, json={**answer, "total_duration": 1, "load_duration": 1})
 
 
 @pytest.fixture

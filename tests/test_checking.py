@@ -22,18 +22,6 @@ def findings(report):
     return [str(problem) for problem in report.findings]
 
 
-@pytest.fixture
-def indexed(tiny, collection_of):
-    """A tiny workspace that is indexed; returns its folder."""
-
-    def build(*words, **more):
-        root = tiny(*words, **more)
-        index(collection_of(root))
-        return root
-
-    return build
-
-
 def test_the_runbooks_are_fine(runbooks, collection_of):
     report = check_of(runbooks)
     assert (report.exit_code, report.errors, report.findings, report.notices) == (0, (), (), ())

@@ -9,7 +9,7 @@ import pytest
 from app.core.errors import EmbedderError
 from app.engines.embedding import embed_all
 from app.engines.ollama_embedding import OllamaEmbedder
-from tests.conftest import OllamaServer
+from tests.ollama_server import OllamaServer
 
 HOST = "127.0.0.1:11434"
 

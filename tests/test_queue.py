@@ -4,34 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.corpus import Corpus
 from app.core.judgments import Judgment
 from app.core.ledger import Placed
-from app.core.model import Chunk, ChunkKey
-from app.core.questions import Question
 from app.core.queue import open_items, own_judgments, shuffled
 from app.core.text import text_hash
-
-TEXTS = {"a": "text a", "b": "text b", "c": "text c", "a2": "text a"}  # a2 is a twin of a
-
-
-def key(name):
-    return ChunkKey("doc", "v1", name)
-
-
-def corpus_of(texts=TEXTS, ineligible=()):
-    chunks = {
-        key(name): Chunk(key(name), text, text_hash(text), eligible=name not in ineligible)
-        for name, text in texts.items()
-    }
-    return Corpus(chunks, documents=1)
-
-
-def ask(name="q1", **more):
-    return Question(**{"id": name, "text": f"What of {name}?", "category": "x", **more})
-
-
-QUESTIONS = {"q1": ask("q1"), "q2": ask("q2")}
+from tests.test_labels import QUESTIONS, TEXTS, ask, corpus_of, key
 
 
 def said(name, grade, author="ann", question="q1", *, by_hand=False, **more):

@@ -2,8 +2,6 @@
 
 import shutil
 
-import pytest
-
 from app.core.errors import EngineError
 from app.flows.evaluating import evaluate
 from app.flows.indexing import index
@@ -17,18 +15,6 @@ SPARSE = '[configurations.sparse]\nmode = "sparse"\n'
 DENSE = '[configurations.dense]\nembedder = "bundled"\n'
 FRUIT = {"a": "apple and pear", "b": "apple", "c": "pear", "d": "plum"}
 ASKED = {"q1": "apple", "q2": "pear", "q3": "plum"}
-
-
-@pytest.fixture
-def indexed(tiny, collection_of):
-    """A tiny workspace that is indexed; returns its folder."""
-
-    def build(*words, **more):
-        root = tiny(*words, **more)
-        index(collection_of(root))
-        return root
-
-    return build
 
 
 def of_bob(question, chunk, grade):
