@@ -68,8 +68,8 @@ def test_a_reworded_question_makes_labels_stale(runbooks, collection_of, edit):
     edit(runbooks / "labels/runbooks/questions.jsonl", "Is unfinished work", "Is any work")
     (sentence,) = findings(check_of(runbooks))
     assert sentence == (
-        "pairs that are stale: the text or the question has changed: 1, restart-recovery with "
-        "durable-work-queue recovery/p0 for one. Judge them again."
+        "1 stale pair (the text or the question has changed): restart-recovery with "
+        "durable-work-queue recovery/p0. Judge again."
     )
 
 
@@ -77,8 +77,8 @@ def test_reviewers_who_disagree(indexed, collection_of):
     labels = [("q1", "apple", 2), {**line("q1", "apple", 0, "bob")}, ("q2", "plum", 2)]
     (sentence,) = findings(check_of(indexed(labels=labels)))
     assert sentence == (
-        "pairs that are disputed: reviewers disagree: 1, q1 with apple apple for one. "
-        "Adjudicate them."
+        "1 disputed pair (reviewers disagree): q1 with apple apple. "
+        'Adjudicate: append a grade with "adjudication":true to a ledger file.'
     )
 
 
@@ -95,8 +95,8 @@ def test_what_nobody_could_judge(indexed, collection_of):
     labels = [("q1", "apple", 2), {**nobody, "kind": "cannot-judge"}]
     (sentence,) = findings(check_of(indexed(labels=labels)))
     assert sentence == (
-        "pairs that could be judged by nobody: 1, q1 with pear pear for one. "
-        "Adjudicate or retire them."
+        "1 unjudgeable pair (everybody said cannot judge): q1 with pear pear. "
+        "Let somebody else judge, or retire the label."
     )
 
 

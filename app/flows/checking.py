@@ -63,17 +63,25 @@ def check(workspace: Workspace, name: str) -> CheckReport:
 def _label_findings(loaded: Loaded) -> list[Problem]:
     """Pairs that are not settled, a line per kind with the first one named."""
     words = {
-        "stale": ("are stale: the text or the question has changed", "Judge them again"),
-        "disputed": ("are disputed: reviewers disagree", "Adjudicate them"),
-        "cannot-judge": ("could be judged by nobody", "Adjudicate or retire them"),
+        "stale": ("stale pair", "the text or the question has changed", "Judge again"),
+        "disputed": (
+            "disputed pair",
+            "reviewers disagree",
+            'Adjudicate: append a grade with "adjudication":true to a ledger file',
+        ),
+        "cannot-judge": (
+            "unjudgeable pair",
+            "everybody said cannot judge",
+            "Let somebody else judge, or retire the label",
+        ),
     }
     found: list[Problem] = []
-    for state, (message, remedy) in words.items():
+    for state, (noun, cause, remedy) in words.items():
         pairs = [pair for pair, label in loaded.labels.pairs.items() if label.state == state]
         if pairs:
             question, key = pairs[0]
-            one = f"{question} with {key.short()} for one"
-            found.append(Problem(f"pairs that {message}: {len(pairs)}, {one}", remedy=remedy))
+            message = f"{count(len(pairs), noun)} ({cause}): {question} with {key.short()}"
+            found.append(Problem(message + (" for one" if len(pairs) > 1 else ""), remedy=remedy))
     return found
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from app.flows.comparing import TIE, Case, Comparison
 from app.flows.listing import Listed
 from app.flows.means import METRIC_OF
-from app.flows.wording import METRIC_WORDS, number, signed, with_bounds
+from app.flows.scoring import QuestionScore
+from app.flows.wording import METRIC_WORDS, number, signed, value_or_range, with_bounds
 
 
 def execution_rows(found: Sequence[Listed]) -> list[dict[str, Any]]:
@@ -54,8 +55,8 @@ def case_rows(found: Comparison, metric: str, k: int) -> list[dict[str, Any]]:
         {
             "question": case.question,
             "category": case.category,
-            "baseline": case.baseline.values.get(name),
-            "candidate": case.candidate.values.get(name),
+            "baseline": _value(case.baseline, name),
+            "candidate": _value(case.candidate, name),
             "delta": case.deltas[metric],
             "outcome": case.baseline.outcome
             if case.baseline.outcome == case.candidate.outcome
@@ -78,3 +79,9 @@ def case_words(case: Case, metric: str) -> str:
     ]
     delta = case.deltas[metric]
     return f"{sides[0]} baseline, {sides[1]} candidate" + (f", {signed(delta)}" if delta else "")
+
+
+def _value(score: QuestionScore, metric: str) -> str:
+    if score.outcome != "scored":
+        return "-"
+    return value_or_range(score.values[metric], score.known_bounds[metric])

@@ -40,8 +40,8 @@ def cases(found: Comparison, metric: str, k: int, loaded: Loaded) -> None:
         placeholder="-",
         alt=f"{name} of every question in both executions, largest loss first",
         column_config={
-            "baseline": st.column_config.NumberColumn(format="%.3f"),
-            "candidate": st.column_config.NumberColumn(format="%.3f"),
+            "baseline": st.column_config.TextColumn(alignment="right"),
+            "candidate": st.column_config.TextColumn(alignment="right"),
             "delta": st.column_config.NumberColumn(format="%+.3f"),
         },
     )
