@@ -43,6 +43,12 @@ def check_cutoffs(value: Sequence[int]) -> list[int]:
     return sorted(set(value))
 
 
+def split_metric(name: str) -> tuple[str, int]:
+    """The metric and the K of a name such as `ndcg@3`."""
+    metric, _, cutoff = name.partition("@")
+    return metric, int(cutoff)
+
+
 def _primary(value: str) -> str:
     if not re.fullmatch(rf"({'|'.join(METRIC_NAMES)})@[1-9]\d*", value):
         raise ValueError(f"'{value}' is not one of {', '.join(METRIC_NAMES)} with its K: ndcg@3")
@@ -122,7 +128,7 @@ class Scoring(Record):
 
     @model_validator(mode="after")
     def _consistent(self) -> Scoring:
-        if int(self.primary.partition("@")[2]) not in self.cutoffs:
+        if split_metric(self.primary)[1] not in self.cutoffs:
             raise ValueError(f"primary '{self.primary}' has a K that is not among the cutoffs")
         return self
 
@@ -240,3 +246,14 @@ class CollectionSettings(Record):
             complete_as_of=self.labels.complete_as_of,
             cutoffs=tuple(cutoffs or self.scoring.cutoffs),
         )
+
+
+#: Every model of `collection.toml`.
+MODELS: tuple[type[Record], ...] = (
+    CollectionSettings,
+    Source,
+    Chunking,
+    LabelSettings,
+    Scoring,
+    Configuration,
+)

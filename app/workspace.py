@@ -8,13 +8,13 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from app.core.corpus import Corpus, SourceSpec, read_corpus
-from app.core.errors import InvalidInput, Problem
+from app.core.errors import InvalidInput
 from app.core.judgments import Judgment, Retirement
 from app.core.labels import Labels, resolve
 from app.core.ledger import Ledger
@@ -22,32 +22,12 @@ from app.core.questions import Question, parse_record, read_questions
 from app.core.snapshot import read_complete_hashes
 from app.core.text import shown
 from app.core.validation import problems_in
-from app.settings import (
-    Chunking,
-    CollectionSettings,
-    Configuration,
-    LabelSettings,
-    Scoring,
-    Source,
-)
+from app.settings import MODELS, CollectionSettings, Configuration
 
 Signature = tuple[tuple[str, int, int], ...]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_KNOWN_KEYS = sorted(
-    {
-        key
-        for model in (
-            CollectionSettings,
-            Source,
-            Chunking,
-            LabelSettings,
-            Scoring,
-            Configuration,
-        )
-        for key in model.model_fields
-    }
-)
+_KNOWN_KEYS = sorted({key for model in MODELS for key in model.model_fields})
 
 
 @dataclass(frozen=True)
@@ -81,11 +61,6 @@ class Workspace:
     def running(self) -> Path:
         """Marks of work under way, to tell the next start what was cut short."""
         return self.data / ".running"
-
-    @property
-    def log(self) -> Path:
-        """Where tracebacks go."""
-        return self.data / "desk.log"
 
     def names(self) -> list[str]:
         """Names of the collections, sorted."""
@@ -136,18 +111,6 @@ def read_settings(path: Path, place: str) -> CollectionSettings:
         raise InvalidInput.of(problems_in(error, place, _KNOWN_KEYS)) from error
 
 
-def _parse_judgment(
-    value: dict[str, object], place: str, problems: list[Problem]
-) -> Judgment | None:
-    return parse_record(Judgment, value, place, problems)
-
-
-def _parse_retirement(
-    value: dict[str, object], place: str, problems: list[Problem]
-) -> Retirement | None:
-    return parse_record(Retirement, value, place, problems)
-
-
 @dataclass(frozen=True)
 class Collection:
     """One corpus with its questions, labels and retrieval configurations.
@@ -183,18 +146,17 @@ class Collection:
     def ledger(self) -> Ledger[Judgment]:
         """The judgments, one file per reviewer."""
         place = f"{self.labels_place}/judgments"
-        return Ledger(self.labels_folder / "judgments", place, _parse_judgment)
+        return Ledger(self.labels_folder / "judgments", place, partial(parse_record, Judgment))
 
     @cached_property
     def retirements(self) -> Ledger[Retirement]:
         """Other events, one file per author."""
-        return Ledger(
-            self.labels_folder / "events", f"{self.labels_place}/events", _parse_retirement
-        )
+        place = f"{self.labels_place}/events"
+        return Ledger(self.labels_folder / "events", place, partial(parse_record, Retirement))
 
     def source_signature(self) -> Signature:
         """Name, time and size of every file corpus and questions are read from."""
-        source = Path(os.path.normpath(self.folder / self.settings.source.path))
+        source = self.source().path
         files = [source, self.labels_folder / "questions.jsonl"]
         return _signature([*files, *(source.rglob("*.md") if source.is_dir() else [])])
 

@@ -70,7 +70,7 @@ class Gathered:
         self.met += chunk is not None or event.text_hash in corpus.by_hash or covered
         targets: tuple[ChunkKey, ...]
         if event.text_hash is None or (chunk and chunk.text_hash == event.text_hash):
-            targets = self._chunk_and_twins(placed, chunk)
+            targets = self._chunk_and_twins(placed, chunk, covered)
         else:
             # The text moved to another key, or its twin is still there: the label goes with it.
             targets = corpus.by_hash.get(event.text_hash, ())
@@ -87,9 +87,9 @@ class Gathered:
                 self.stale.add((event.question, key))
 
     def _chunk_and_twins(
-        self, placed: Placed[Judgment], chunk: Chunk | None
+        self, placed: Placed[Judgment], chunk: Chunk | None, covered: bool
     ) -> tuple[ChunkKey, ...]:
-        name, covered = placed.event.key.short(), self.retired.covers(placed.event, self.corpus)
+        name = placed.event.key.short()
         if chunk is None and covered:
             return ()
         if chunk is None:

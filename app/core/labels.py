@@ -74,7 +74,9 @@ class Labels:
                 "pairs": sorted(
                     [
                         q,
-                        *map(str, (k.document, k.version, k.chunk)),
+                        k.document,
+                        k.version,
+                        k.chunk,
                         p.state,
                         p.grade,
                         p.low,

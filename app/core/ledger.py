@@ -32,10 +32,6 @@ class Event(Protocol):
     def event(self) -> str:
         """The event's id: two lines with one id are one event."""
 
-    @property
-    def author(self) -> str:
-        """Who wrote it."""
-
 
 EventT = TypeVar("EventT", bound=Event)
 Parse = Callable[[dict[str, Any], str, list[Problem]], EventT | None]

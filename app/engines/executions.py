@@ -114,10 +114,10 @@ def _add_corpus(unit: Unit, execution: Execution, corpus: Corpus, *, retain_text
         }
         for key, chunk in corpus.eligible.items()
     ]
-    unit.run("chunks_add", {"collection": execution.collection}, rows)
     if retain_text:
         unit.run("texts_add", {}, rows)
     if not unit.rows("corpora_find", owner):
+        unit.run("chunks_add", {"collection": execution.collection}, rows)
         counts = {"points": execution.points, "eligible": execution.eligible}
         unit.run("corpora_add", {**owner, **counts})
         unit.run("corpus_chunks_add", owner, rows)

@@ -43,7 +43,12 @@ def category_chart(rows: Sequence[dict[str, Any]], metric: str, k: int) -> alt.C
         alt.Chart(alt.InlineData(values=list(rows)))
         .mark_bar(cornerRadiusEnd=2)
         .encode(
-            x=alt.X("value:Q", title=f"mean {name}", scale=alt.Scale(domain=[0, 1])),
+            x=alt.X(
+                "value:Q",
+                title=f"mean {name}",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1]),
+            ),
             y=alt.Y("category:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
             yOffset=alt.YOffset("side:N", sort=["baseline", "candidate"]),
             color=alt.Color(

@@ -8,6 +8,7 @@ from typing import Any
 from app.flows.comparing import Comparison
 from app.flows.listing import Listed
 from app.flows.wording import METRIC_WORDS, number, signed, table
+from app.settings import split_metric
 
 
 def execution_table(found: Sequence[Listed]) -> str:
@@ -48,8 +49,7 @@ def comparison_text(found: Comparison, primary: str) -> str:
     ]  # fmt: skip
     header = ["metric", "n", "baseline", "candidate", "delta", "better", "worse", "same", "open"]
     parts.append(table(header, rows, frozenset(range(1, 9))))
-    metric, _, cutoff = primary.partition("@")
-    k = int(cutoff)
+    metric, k = split_metric(primary)
     lost = sorted(
         ((d, c) for c in found.cases if c.k == k and (d := c.deltas[metric]) is not None and d < 0),
         key=lambda pair: pair[0],

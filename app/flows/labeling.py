@@ -49,21 +49,26 @@ class Saved:
     notice: str | None
 
 
-def own(loaded: Loaded, reviewer: str) -> dict[tuple[str, str], Judgment]:
-    """The reviewer's judgments in force, by question and text hash."""
+#: A reviewer's judgments in force, by question and text hash.
+Own = dict[tuple[str, str], Judgment]
+
+
+def own(loaded: Loaded, reviewer: str) -> Own:
+    """The reviewer's judgments in force; a page reads them once and hands them on."""
     return _own(loaded, reviewer, _file(loaded, reviewer))
 
 
-def _own(
-    loaded: Loaded, reviewer: str, snapshot: Snapshot[Judgment]
-) -> dict[tuple[str, str], Judgment]:
+def _own(loaded: Loaded, reviewer: str, snapshot: Snapshot[Judgment]) -> Own:
     pin = loaded.collection.guidelines_pin()
     return own_judgments(snapshot.events, reviewer, loaded.questions, loaded.corpus, pin)
 
 
-def next_item(loaded: Loaded, reviewer: str, question: str) -> Item | None:
+def next_item(
+    loaded: Loaded, reviewer: str, question: str, judged: Own | None = None
+) -> Item | None:
     """The next chunk of a question for a reviewer; None where all are judged."""
-    keys = open_items(reviewer, question, loaded.corpus, own(loaded, reviewer))
+    judged = own(loaded, reviewer) if judged is None else judged
+    keys = open_items(reviewer, question, loaded.corpus, judged)
     return item(loaded, question, keys[0]) if keys else None
 
 
@@ -82,25 +87,28 @@ def item(loaded: Loaded, question: str, key: ChunkKey) -> Item:
     )
 
 
-def next_question(loaded: Loaded, reviewer: str, after: str) -> str | None:
+def next_question(
+    loaded: Loaded, reviewer: str, after: str, judged: Own | None = None
+) -> str | None:
     """The first question from `after` on, around the end, with something left to judge."""
     names = list(loaded.questions)
     start = names.index(after) if after in names else 0
-    judged = own(loaded, reviewer)
+    judged = own(loaded, reviewer) if judged is None else judged
     for name in names[start:] + names[:start]:
         if open_items(reviewer, name, loaded.corpus, judged):
             return name
     return None
 
 
-def progress(loaded: Loaded, reviewer: str, question: str) -> Progress:
+def progress(loaded: Loaded, reviewer: str, question: str, judged: Own | None = None) -> Progress:
     """How far a reviewer is with a question and with the collection."""
-    texts = set(loaded.corpus.by_hash)
-    judged = [pair for pair in own(loaded, reviewer) if pair[1] in texts]
+    judged = own(loaded, reviewer) if judged is None else judged
+    texts = loaded.corpus.by_hash
+    done = [name for name, text in judged if text in texts]
     return Progress(
-        question_done=sum(1 for name, _ in judged if name == question),
+        question_done=done.count(question),
         question_total=len(texts),
-        done=len(judged),
+        done=len(done),
         total=len(texts) * len(loaded.questions),
     )
 
@@ -154,11 +162,11 @@ def _words(event: Judgment) -> str:
     return f"grade {event.grade}" if event.kind == "grade" else event.kind
 
 
-def last_judgment(loaded: Loaded, reviewer: str) -> Judgment | None:
+def last_judgment(loaded: Loaded, reviewer: str, judged: Own | None = None) -> Judgment | None:
     """The reviewer's newest judgment in force, from the ledger: what undo takes back next."""
-    judged = own(loaded, reviewer).values()
+    judged = own(loaded, reviewer) if judged is None else judged
     order = {p.event.event: n for n, p in enumerate(_file(loaded, reviewer).events)}
-    return max(judged, key=lambda event: order[event.event], default=None)
+    return max(judged.values(), key=lambda event: order[event.event], default=None)
 
 
 def undo(loaded: Loaded, reviewer: str, event_id: str) -> Saved:

@@ -11,6 +11,7 @@ from app.engines import executions
 from app.engines.executions import Execution
 from app.engines.store import Store
 from app.flows.wording import METRIC_WORDS, number
+from app.settings import split_metric
 from app.workspace import Workspace
 
 __all__ = ["Execution", "Listed", "list_executions"]
@@ -54,9 +55,11 @@ def _primary(workspace: Workspace, collection: str) -> str | None:
 
 
 def _headline(one: Execution, means: Sequence[dict[str, Any]], primary: str | None) -> str:
-    metric, _, cutoff = (primary or "").partition("@")
-    row = next((row for row in means if str(row["k"]) == cutoff), None)
-    if row is None or one.status == "incomplete":
+    if primary is None or one.status == "incomplete":
+        return "-"
+    metric, k = split_metric(primary)
+    row = next((row for row in means if row["k"] == k), None)
+    if row is None:
         return "-"
     value = "provisional" if row[metric] is None and row["provisional"] else number(row[metric])
-    return f"{METRIC_WORDS[metric]}@{cutoff} {value}, n {row['scored']}"
+    return f"{METRIC_WORDS[metric]}@{k} {value}, n {row['scored']}"

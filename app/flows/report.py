@@ -8,6 +8,7 @@ from app.flows.evaluating import Evaluation
 from app.flows.means import MEAN_NAMES, METRIC_OF, Mean
 from app.flows.scoring import Acceptance, QuestionScore
 from app.flows.wording import METRIC_WORDS, count, number, table, value_or_range, with_bounds
+from app.settings import split_metric
 
 LEGEND = """\
 How to read it (each value is a mean over the scored questions, from 0 to 1; n is their number)
@@ -113,8 +114,8 @@ def _details(one: Evaluation, primary: str) -> str:
     """Categories and the lowest cases of one execution at the primary metric."""
     if one.execution.status == "incomplete":
         return _failures(one)
-    metric, _, cutoff = primary.partition("@")
-    k = int(cutoff) if int(cutoff) in one.scoring.cutoffs else one.scoring.cutoffs[-1]
+    metric, k = split_metric(primary)
+    k = k if k in one.scoring.cutoffs else one.scoring.cutoffs[-1]
     name = f"{METRIC_WORDS[metric]}@{k}"
     categories = [m for m in one.means if m.k == k and m.category is not None and m.answerable]
     lines = [
@@ -141,7 +142,7 @@ def _details(one: Evaluation, primary: str) -> str:
 def _case(question: QuestionScore, metric: str, threshold: int) -> str:
     """Its value, what came first, and how much of the evidence is there."""
     value = with_bounds(question.values[metric], question.known_bounds[metric])
-    relevant = [g for g in question.ranking if (g.label.grade or 0) >= threshold]
+    relevant = question.relevant_hits(threshold)
     first = question.ranking[0] if question.ranking else None
     came = "nothing came back"
     if first:

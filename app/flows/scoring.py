@@ -51,6 +51,10 @@ class QuestionScore:
     relevant: int | None = None
     tied: bool = False
 
+    def relevant_hits(self, threshold: int) -> list[GradedHit]:
+        """The hits within K whose effective grade is at least `threshold`."""
+        return [g for g in self.ranking if g.label.grade is not None and g.label.grade >= threshold]
+
     @property
     def provisional(self) -> bool:
         """Whether a metric has no single number yet."""

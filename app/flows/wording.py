@@ -63,7 +63,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset
 def arithmetic(metric: str, score: QuestionScore, threshold: int) -> str:
     """How a metric's value came about, open pairs as grade 0."""
     k, r = score.k, score.relevant or 0
-    relevant = [g for g in score.ranking if (g.label.grade or 0) >= threshold]
+    relevant = score.relevant_hits(threshold)
     found = len(relevant)
     most = "" if score.provisional else "; at most "
     if metric == "precision":

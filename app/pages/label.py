@@ -25,11 +25,11 @@ def undo(collection: str, reviewer: str, event: str) -> None:
         state.show_question(taken.event.question)
 
 
-def status(loaded: Loaded, reviewer: str) -> None:
+def status(loaded: Loaded, reviewer: str, judged: labeling.Own) -> None:
     """What was saved last and undo, which steps back judgment by judgment; or what failed."""
     state.show_failures()
     saved = state.last_saved(loaded.collection.name, reviewer)
-    last = labeling.last_judgment(loaded, reviewer)
+    last = labeling.last_judgment(loaded, reviewer, judged)
     with st.container(horizontal=True, vertical_alignment="center"):
         if saved is not None:
             st.text(saved["words"])
@@ -51,7 +51,8 @@ def grading(loaded: Loaded, reviewer: str, name: str) -> None:
     """The question, its next chunk and the three buttons."""
     question = loaded.questions[name]
     text.heading(question.text, question.need)
-    counted = labeling.progress(loaded, reviewer, name)
+    judged = labeling.own(loaded, reviewer)
+    counted = labeling.progress(loaded, reviewer, name, judged)
     st.caption(
         f"{counted.question_done} of {counted.question_total} chunks of this question judged by "
         f"you, {counted.done} of {counted.total} in the collection"
@@ -59,17 +60,17 @@ def grading(loaded: Loaded, reviewer: str, name: str) -> None:
     if guidelines := loaded.collection.guidelines():
         with st.expander("How to grade"):
             text.plain(guidelines)
-    shown = labeling.next_item(loaded, reviewer, name)
+    shown = labeling.next_item(loaded, reviewer, name, judged)
     if shown is None:
         done = counted.done == counted.total
         where = "the collection" if done else "this question"
         st.text(f"You have judged every chunk of {where}.")
-        following = None if done else labeling.next_question(loaded, reviewer, name)
+        following = None if done else labeling.next_question(loaded, reviewer, name, judged)
         if following is not None:
             st.button(
                 "Next question", type="primary", on_click=state.show_question, args=(following,)
             )
-        status(loaded, reviewer)
+        status(loaded, reviewer, judged)
         return
     text.chunk_text(shown.text, shown.title, shown.section, shown.key.short())
     with st.container(horizontal=True):
@@ -80,7 +81,7 @@ def grading(loaded: Loaded, reviewer: str, name: str) -> None:
                 on_click=save,
                 args=(loaded.collection.name, reviewer, shown, grade),
             )
-    status(loaded, reviewer)
+    status(loaded, reviewer, judged)
 
 
 shell.enter("Label")

@@ -9,6 +9,7 @@ from app.flows.loading import Loaded
 from app.flows.scoring import QuestionScore
 from app.flows.tables import case_rows, case_words, execution_rows, mean_rows
 from app.flows.wording import METRIC_WORDS, outcome_words, signed
+from app.settings import METRIC_NAMES, split_metric
 from app.ui import shell, state, text
 
 
@@ -71,9 +72,8 @@ def comparison(loaded: Loaded, first: Execution, second: Execution) -> None:
         return
     left, right, _ = st.columns([2, 1, 3])
     with left:
-        metrics = ["precision", "recall", "mrr", "ndcg", "hit"]
-        primary = scoring.primary.partition("@")[0]
-        metric = state.pick("Metric", metrics, "metric", primary, METRIC_WORDS)
+        primary = split_metric(scoring.primary)[0]
+        metric = state.pick("Metric", [*METRIC_NAMES], "metric", primary, METRIC_WORDS)
     with right:
         k = state.pick_number("K", scoring.cutoffs, "k", scoring.primary)
     delta = found.delta(k, metric)

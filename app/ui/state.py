@@ -18,6 +18,7 @@ from app.core.text import shown
 from app.engines.retrieval import QdrantEngine
 from app.flows.loading import Loaded, load
 from app.log import record, record_cause
+from app.settings import split_metric
 from app.ui.text import notice, problem
 from app.workspace import Collection, Signature, Workspace
 
@@ -108,12 +109,11 @@ class _Kept:
     def loaded(self, workspace: Workspace, name: str) -> Loaded:
         """A collection as its files are now; what has not changed is not read again."""
         with self._reading:
-            collection = workspace.collection(name)
-            kept = self._collections.get(name)
-            if kept is None or kept.collection.settings != collection.settings:
-                kept = None
-            else:
+            collection, kept = workspace.collection(name), self._collections.get(name)
+            if kept is not None and kept.collection.settings == collection.settings:
                 collection = kept.collection  # its ledgers have been read before
+            else:
+                kept = None
             source, labels = collection.source_signature(), collection.label_signature()
             if kept is None or kept.source != source:
                 kept = _One(collection, source, labels, load(collection))
@@ -236,7 +236,7 @@ def settle() -> None:
 
 def pick_number(label: str, options: list[int], key: str, primary: str) -> int:
     """One of the cut-offs, from the URL; that of the primary metric unless picked."""
-    return int(pick(label, [str(k) for k in options], key, primary.partition("@")[2]))
+    return int(pick(label, [str(k) for k in options], key, str(split_metric(primary)[1])))
 
 
 def show_question(name: str) -> None:
