@@ -47,7 +47,7 @@ def category_chart(rows: Sequence[dict[str, Any]], metric: str, k: int) -> alt.C
                 "value:Q",
                 title=f"mean {name}",
                 scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1]),
+                axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f"),
             ),
             y=alt.Y("category:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
             yOffset=alt.YOffset("side:N", sort=["baseline", "candidate"]),
