@@ -1,4 +1,4 @@
-"""The log file: tracebacks go there, never to a user."""
+"""The log file: what was run and how it ended, and tracebacks, which never go to a user."""
 
 from __future__ import annotations
 
@@ -18,20 +18,26 @@ def record_cause(error: DeskError, root: Path) -> None:
 
 
 def record(error: BaseException, root: Path) -> str:
-    """Append the traceback of an error to the workspace's log; returns where it stands.
+    """Append the traceback of an error to the workspace's log; returns where it stands."""
+    return _append("\n" + "".join(traceback.format_exception(error)), root)
 
-    A log above 5 MB is set aside as `desk.log.1`.
-    """
+
+def note(words: str, root: Path) -> str:
+    """Append one line on what was done; returns where it stands."""
+    return _append(f" {words}", root)
+
+
+def _append(text: str, root: Path) -> str:
+    """Append under the time; a log above 5 MB is set aside as `desk.log.1`."""
     folder = root / "data"
     if not folder.is_dir():
         return "no log: there is no workspace here"
     path = folder / "desk.log"
-    lines = "".join(traceback.format_exception(error))
     try:
         if path.exists() and path.stat().st_size > _MOST_BYTES:
             path.replace(path.with_name("desk.log.1"))
         with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{now()}\n{lines}\n")
+            file.write(f"{now()}{text}\n")
     except OSError as failed:
         return f"no log: {failed.strerror}"
     return "data/desk.log"

@@ -248,7 +248,7 @@ def test_what_nobody_expected_goes_to_the_log(runbooks, desk, monkeypatch):
     def broken(*words, **more):
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("app.cli.evaluate", broken)
+    monkeypatch.setattr("app.commands.evaluation.evaluate", broken)
     answer = desk(runbooks, "evaluate", "runbooks")
     assert (answer.code, answer.err) == (
         2, "error: unexpected RuntimeError: boom. See data/desk.log.\n"
