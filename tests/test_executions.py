@@ -8,7 +8,7 @@ import pytest
 from app.core.corpus import Corpus
 from app.core.errors import StoreError
 from app.core.model import ChunkKey, Hit, Ranking, ScoringSettings
-from app.engines import executions
+from app.engines import executions, scores
 from app.engines.executions import Execution
 from app.engines.store import Store
 from app.flows.evaluating import evaluate
@@ -131,25 +131,29 @@ def row(question, k, **more):
     return {**base, "provisional": False, "bounds": "{}", **values, **more}
 
 
+def save_scores(store, one, labels, settings, rows):
+    scores.save(store, one, scores.keep_labels(store, one, labels), settings, rows)
+
+
 def scores_of(store, one, labels):
-    return executions.scores(store, one, labels.revision, SCORING.as_json()["hash"])
+    return scores.stored(store, one, labels.revision, SCORING.as_json()["hash"])
 
 
 def test_scores_belong_to_labels_and_settings(store, saved, loaded):
     one = saved()
     rows = [row("q1", 1, ndcg=1.0), row("q2", 1, ndcg=0.5)]
-    executions.save_scores(store, one, loaded.labels, SCORING, rows)
+    save_scores(store, one, loaded.labels, SCORING, rows)
     found = scores_of(store, one, loaded.labels)
     assert [(r["question"], r["k"], r["ndcg"]) for r in found] == [("q1", 1, 1.0), ("q2", 1, 0.5)]
-    assert executions.scores(store, one, loaded.labels.revision, "other") == []
-    assert executions.scores(store, one, "other", SCORING.as_json()["hash"]) == []
+    assert scores.stored(store, one, loaded.labels.revision, "other") == []
+    assert scores.stored(store, one, "other", SCORING.as_json()["hash"]) == []
 
 
 def test_scores_are_saved_once(store, saved, loaded):
     one = saved()
     for value in (1.0, 0.0):
         rows = [row("q1", 1, ndcg=value), row("q2", 1)]
-        executions.save_scores(store, one, loaded.labels, SCORING, rows)
+        save_scores(store, one, loaded.labels, SCORING, rows)
     assert [r["ndcg"] for r in scores_of(store, one, loaded.labels)] == [1.0, 0.5]
     assert count(store, "label_sets") == 1 and count(store, "label_pairs") == 3
 
@@ -162,10 +166,10 @@ def test_the_headline_is_a_mean_only_where_every_question_has_a_number(store, sa
         row("q1", 5, outcome="failed", ndcg=None, recall=None), row("q2", 5),
         row("q1", 7, outcome="not applicable", ndcg=None, recall=None), row("q2", 7, ndcg=0.25),
     ]  # fmt: skip
-    executions.save_scores(store, one, loaded.labels, SCORING, rows)
-    found = {r["k"]: (r["scored"], r["ndcg"]) for r in executions.headline(store, "tiny")["aaaa"]}
+    save_scores(store, one, loaded.labels, SCORING, rows)
+    found = {r["k"]: (r["scored"], r["ndcg"]) for r in scores.headline(store, "tiny")["aaaa"]}
     assert found == {1: (2, 0.75), 3: (2, None), 5: (1, None), 7: (1, 0.25)}
-    assert executions.headline(store, "other") == {}
+    assert scores.headline(store, "other") == {}
 
 
 @pytest.fixture
@@ -179,9 +183,9 @@ def scored(store, saved, loaded):
     def score(name, value, cutoffs=(1,), execution="aaaa"):
         settings = replace(SCORING, cutoffs=cutoffs)
         rows = [row(q, k, ndcg=value, recall=value) for k in cutoffs for q in ("q1", "q2")]
-        executions.save_scores(store, of[execution], labels[name], settings, rows)
-        found = executions.headline(store, "tiny")
-        assert found == executions.headline(store, None)
+        save_scores(store, of[execution], labels[name], settings, rows)
+        found = scores.headline(store, "tiny")
+        assert found == scores.headline(store, None)
         return {r["k"]: (names[r["label_revision"]], r["ndcg"]) for r in found["aaaa"]}
 
     return score
@@ -206,7 +210,7 @@ def test_each_k_has_the_newest_scoring_that_has_this_k(scored):
 def test_a_scoring_done_twice_counts_every_question_once(scored, store):
     for _ in range(3):
         scored("L1", 0.5)
-    (only,) = executions.headline(store, "tiny")["aaaa"]
+    (only,) = scores.headline(store, "tiny")["aaaa"]
     assert (only["scored"], only["ndcg"]) == (2, 0.5)
 
 

@@ -150,7 +150,7 @@ def test_outcomes_without_a_number(world):
     }
     assert [one.question for one in found.questions] == list(asked)
     assert all(one.values == {} for one in found.questions if one.outcome != "scored")
-    overall, category = means(found, labels, (3,))
+    overall, category = means(found)
     assert (overall.failed, overall.scored, overall.answerable) == (1, 1, 2)
     assert set(overall.values.values()) == {None} and overall.values == category.values
 
@@ -159,7 +159,7 @@ def test_means_weigh_every_question_the_same(world):
     grades = {("q1", "a"): 2, ("q2", "b"): 2, ("q2", "c"): 1, ("q3", "d"): 0}
     rankings = [ranking("ab", "q1"), ranking("", "q2"), ranking("d", "q3")]
     found, labels = world(grades, *rankings)
-    overall = means(found, labels, (3,))[0]
+    overall = means(found)[0]
     assert (overall.scored, overall.answerable) == (2, 2)
     assert overall.counts == {
         "unsupported": 0, "no evidence yet": 1, "undecided": 0,
@@ -174,7 +174,7 @@ def test_means_weigh_every_question_the_same(world):
 
 def test_no_question_has_no_mean(world):
     found, labels = world(q1(a=0), ranking("a"))
-    overall = means(found, labels, (3,))[0]
+    overall = means(found)[0]
     assert set(overall.values.values()) == {None} and overall.judged is None
     assert set(overall.bounds.values()) == {None}
 
@@ -183,7 +183,7 @@ def test_a_provisional_question_leaves_bounds_instead_of_a_mean(world):
     grades = {("q1", "a"): 2, ("q2", "b"): 2}
     rankings = [ranking("a", "q1"), ranking("xb", "q2")]
     found, labels = world(grades, *rankings, complete=False, more=[("x",)])
-    overall = means(found, labels, (3,))[0]
+    overall = means(found)[0]
     assert overall.provisional and overall.values["precision"] is None
     assert overall.known_bounds["precision"] == pytest.approx((1 / 3, 1 / 2))
     assert overall.as_zero["mrr"] == pytest.approx(0.75)
@@ -192,8 +192,8 @@ def test_a_provisional_question_leaves_bounds_instead_of_a_mean(world):
 
 def test_an_incomplete_execution_has_no_means(world):
     found, labels = world(q1(a=2), ranking("a"))
-    assert means(found, labels, (3,))[0].values["ndcg"] == 1
-    assert means(found, labels, (3,), complete=False)[0].values["ndcg"] is None
+    assert means(found)[0].values["ndcg"] == 1
+    assert means(found, complete=False)[0].values["ndcg"] is None
 
 
 def test_rankings_of_questions_that_are_gone_are_left_out(world):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -182,15 +182,33 @@ class Ledger(Generic[EventT]):
         `check` sees that file as it is under the lock and may raise, then nothing is written.
         Returns what was noticed (a torn line moved aside), or None. Raises LabelNotSaved.
         """
+        line = canonical(record).encode() + b"\n"
+
+        def lines(snapshot: Callable[[], Snapshot[EventT]]) -> list[bytes]:
+            if check is not None:
+                check(snapshot())
+            return [line]
+
+        return self.append_lines(name, lines)
+
+    def append_lines(
+        self, name: str, lines: Callable[[Callable[[], Snapshot[EventT]]], Iterable[bytes]]
+    ) -> str | None:
+        """Append lines to the file `name`: all of them, or none. Returns and raises as `append`.
+
+        `lines` is called under the lock, with a function that reads the file as it is then; what
+        it raises, nothing is written.
+        """
         path = self.folder / name
         shown_path = f"{self._place}/{name}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
-                if check is not None:
-                    check(self.read(name))
+                data = b"".join(lines(lambda: self.read(name)))
+                if not data:
+                    return None
                 notice = self._set_torn_aside(path, shown_path)
-                self._write(path, canonical(record).encode() + b"\n")
+                self._write(path, data)
                 return notice
         except Timeout:
             raise LabelNotSaved(

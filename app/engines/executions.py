@@ -1,4 +1,4 @@
-"""Executions, rankings, label sets and scores in the store."""
+"""Executions and their rankings in the store."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from app.core.corpus import Corpus
-from app.core.labels import Labels
-from app.core.model import ChunkKey, Hit, Ranking, ScoringSettings
+from app.core.model import ChunkKey, Hit, Ranking
 from app.core.text import canonical
 from app.engines.store import Row, Store, Unit
 
@@ -33,6 +32,11 @@ class Execution:
     provenance: Mapping[str, Any]
 
     @property
+    def ordered_by_rank(self) -> bool:
+        """Whether the order is that of a run's rank column, whatever its scores are."""
+        return self.provenance.get("order") == "rank"
+
+    @property
     def threshold(self) -> float | None:
         """The score below which hits are cut, if any."""
         value = self.provenance["configuration"].get("threshold")
@@ -51,7 +55,7 @@ def save(
     """Keep an execution with its rankings, in one transaction."""
     owner = {"collection": execution.collection}
     with store.work() as unit, unit.transaction():
-        _add_questions(unit, execution.collection, texts)
+        add_questions(unit, execution.collection, texts)
         _add_corpus(unit, execution, corpus, retain_text=retain_text)
         unit.run(
             "executions_add",
@@ -86,18 +90,20 @@ def save(
             "hits_add",
             here,
             [
-                {"question": r.question, "rank": h.rank, "score": h.score, **_key_row(h.key)}
+                {"question": r.question, "rank": h.rank, "score": h.score, **key_row(h.key)}
                 for r in rankings
                 for h in r.hits
             ],
         )
 
 
-def _key_row(key: ChunkKey) -> Row:
+def key_row(key: ChunkKey) -> Row:
+    """The columns of a chunk's key."""
     return {"document": key.document, "version": key.version, "chunk": key.chunk}
 
 
-def _add_questions(unit: Unit, collection: str, names: Iterable[str]) -> None:
+def add_questions(unit: Unit, collection: str, names: Iterable[str]) -> None:
+    """Give questions that are new a number."""
     unit.run("questions_add", {"collection": collection}, [{"question": name} for name in names])
 
 
@@ -106,7 +112,7 @@ def _add_corpus(unit: Unit, execution: Execution, corpus: Corpus, *, retain_text
     owner = {"collection": execution.collection, "revision": execution.corpus_revision}
     rows = [
         {
-            **_key_row(key),
+            **key_row(key),
             "text_hash": chunk.text_hash,
             "text": chunk.text if retain_text else "",
             "title": chunk.title if retain_text else "",
@@ -144,11 +150,25 @@ def listed(
         return [_execution(row) for row in unit.rows("executions_list", conditions)]
 
 
-def rankings(store: Store, execution: Execution) -> tuple[list[Ranking], dict[str, str]]:
-    """The stored, uncut rankings in question order, and the questions' texts as they were."""
+def reworded(store: Store, execution: Execution, texts: Mapping[str, str]) -> set[str]:
+    """Questions of an execution that read otherwise in `texts`."""
     with store.work() as unit:
         asked = unit.rows("execution_questions_list", {"execution": execution.id})
-        hits = unit.rows("hits_list", {"execution": execution.id})
+    return {
+        row["question"] for row in asked if texts.get(row["question"]) not in (None, row["text"])
+    }
+
+
+def rankings(
+    store: Store, execution: Execution, depth: int | None = None
+) -> tuple[list[Ranking], dict[str, str]]:
+    """The stored, uncut rankings in question order, and the questions' texts as they were.
+
+    `depth` is the number of ranks read, None for all.
+    """
+    with store.work() as unit:
+        asked = unit.rows("execution_questions_list", {"execution": execution.id})
+        hits = unit.rows("hits_list", {"execution": execution.id, "depth": depth})
     found: dict[str, list[Hit]] = {}
     for row in hits:
         key = ChunkKey(row["document"], row["version"], row["chunk"])
@@ -163,85 +183,3 @@ def rankings(store: Store, execution: Execution) -> tuple[list[Ranking], dict[st
         )
         for row in asked
     ], {row["question"]: row["text"] for row in asked}
-
-
-def save_scores(
-    store: Store,
-    execution: Execution,
-    labels: Labels,
-    scoring: ScoringSettings,
-    scores: Sequence[Row],
-) -> None:
-    """Keep scores with the label set and the scoring settings they belong to; once each."""
-    owner = {"collection": execution.collection}
-    settings = scoring.as_json()
-    label_set = {**owner, "revision": labels.revision}
-    with store.work() as unit, unit.transaction():
-        if not unit.rows("label_sets_find", label_set):
-            _add_labels(unit, labels, {**label_set, "corpus": execution.corpus_revision})
-        unit.run("scorings_add", {"hash": settings["hash"], "settings": canonical(settings)})
-        here = {**label_set, "execution": execution.id, "hash": settings["hash"]}
-        if not unit.rows("scores_find", here):
-            unit.run("scores_add", here, scores)
-        unit.run("scorings_done_add", here)
-
-
-def _add_labels(unit: Unit, labels: Labels, owner: Row) -> None:
-    collection = owner["collection"]
-    _add_questions(unit, collection, labels.questions)
-    pairs = [
-        {
-            "question": question,
-            **_key_row(key),
-            "state": label.state,
-            "grade": -1 if label.grade is None else label.grade,
-            "low": label.low,
-            "high": label.high,
-            "departed": label.departed,
-        }
-        for (question, key), label in labels.pairs.items()
-    ]
-    unit.run("chunks_add", {"collection": collection}, pairs)
-    unit.run("label_sets_add", {**owner, "judgments": labels.judgments})
-    here = {"collection": collection, "revision": owner["revision"]}
-    unit.run(
-        "label_questions_add",
-        here,
-        [
-            {
-                "question": question.id,
-                "category": question.category,
-                "split": question.split,
-                "tags": list(question.tags),
-                "text": question.text,
-                "kind": labels.kinds[question.id],
-            }
-            for question in labels.questions.values()
-        ],
-    )
-    unit.run("label_pairs_add", here, pairs)
-
-
-def scores(store: Store, execution: Execution, label_revision: str, scoring_hash: str) -> list[Row]:
-    """Stored scores of an execution under one label revision and scoring settings."""
-    with store.work() as unit:
-        rows = unit.rows(
-            "scores_list",
-            {
-                "collection": execution.collection,
-                "revision": label_revision,
-                "execution": execution.id,
-                "hash": scoring_hash,
-            },
-        )
-    return [{**row, "bounds": json.loads(row["bounds"] or "null")} for row in rows]
-
-
-def headline(store: Store, collection: str | None) -> dict[str, list[Row]]:
-    """Means of the newest stored scores of every execution, by execution id and K."""
-    with store.work() as unit:
-        rows = unit.rows("scores_headline", {"collection": collection})
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row["execution"], []).append(row)
-    return found

@@ -9,7 +9,6 @@ stayed closed for 50 ms.
 from __future__ import annotations
 
 import random
-import re
 import shutil
 import threading
 import time
@@ -17,13 +16,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import duckdb
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from app.core.errors import StoreCorrupt, StoreError, StoreLocked, StoreNewer
 from app.engines.sql import statement
+from app.engines.store_errors import is_locked, locked, newer, ours
 
 BUSY_SECONDS = 2.0
 PAUSE_SECONDS = 0.05
@@ -34,6 +34,8 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
 }
 Row = dict[str, Any]
+#: Rows from outside: records, or an Arrow table for many of them.
+Incoming: TypeAlias = "Sequence[Row] | pa.Table"
 
 
 def migrations() -> list[str]:
@@ -60,17 +62,42 @@ class Unit:
         self,
         name: str,
         parameters: Mapping[str, Any] | None = None,
-        incoming: Sequence[Row] | None = None,
+        incoming: Incoming | None = None,
     ) -> None:
         """A statement without a result; `incoming` rows are there as the table `incoming`."""
         if incoming is None:
             self._cursor.execute(statement(name), dict(parameters or {}))
-        elif incoming:
-            self._cursor.register("incoming", pa.Table.from_pylist(list(incoming)))
-            try:
+        elif len(incoming):
+            with self._arrived(incoming):
                 self._cursor.execute(statement(name), dict(parameters or {}))
-            finally:
-                self._cursor.unregister("incoming")
+
+    def arrays(
+        self,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        incoming: Incoming | None = None,
+    ) -> dict[str, NDArray[Any]]:
+        """Every row of a statement without nulls, as one array per column."""
+        if incoming is None:
+            return self._columns(name, parameters)
+        with self._arrived(incoming):
+            return self._columns(name, parameters)
+
+    def _columns(self, name: str, parameters: Mapping[str, Any] | None) -> dict[str, NDArray[Any]]:
+        found: dict[str, Any] = self._cursor.execute(
+            statement(name), dict(parameters or {})
+        ).fetchnumpy()
+        return found
+
+    @contextmanager
+    def _arrived(self, incoming: Incoming) -> Iterator[None]:
+        """Rows from outside, as the table `incoming`."""
+        table = incoming if isinstance(incoming, pa.Table) else pa.Table.from_pylist(list(incoming))
+        self._cursor.register("incoming", table)
+        try:
+            yield
+        finally:
+            self._cursor.unregister("incoming")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -97,6 +124,7 @@ class Store:
         self._condition = threading.Condition()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._users = 0
+        self._alone: int | None = None
         self._busy_since = 0.0
         self._closed_at = float("-inf")
         self._inside = threading.local()
@@ -120,11 +148,40 @@ class Store:
             try:
                 yield Unit(cursor)
             except duckdb.Error as error:
-                raise self._ours(error) from error
+                raise ours(error, self._place) from error
             finally:
                 cursor.close()
         finally:
             self._leave()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Until this ends no other thread of this process is inside; not to be used inside."""
+        with self._condition:
+            while self._users or self._alone is not None:
+                self._condition.wait(PAUSE_SECONDS)
+            self._alone = threading.get_ident()
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._alone = None
+                self._condition.notify_all()
+
+    @contextmanager
+    def look(self, seconds: float | None = None) -> Iterator[Unit]:
+        """Read what is there, alone, whatever its schema; makes and changes nothing.
+
+        Waits `seconds` (10) for another process. Raises as `work` does. Not to be used inside.
+        """
+        with self.alone():
+            connection = self._connect(seconds, read_only=True)
+            try:
+                yield Unit(connection)
+            except duckdb.Error as error:
+                raise ours(error, self._place) from error
+            finally:
+                connection.close()
 
     def _enter(self) -> duckdb.DuckDBPyConnection:
         depth = getattr(self._inside, "depth", 0)
@@ -142,6 +199,8 @@ class Store:
 
     def _admits(self) -> bool:
         """Whether a newcomer may enter: not once the file has been busy for too long."""
+        if self._alone is not None:
+            return self._alone == threading.get_ident()
         now = time.monotonic()
         if self._connection is None:
             was_busy = self._closed_at - self._busy_since > BUSY_SECONDS
@@ -167,52 +226,33 @@ class Store:
             self._migrated = self.path.stat().st_ino
         return connection
 
-    def _connect(self) -> duckdb.DuckDBPyConnection:
-        until = time.monotonic() + LOCK_SECONDS
+    def _connect(
+        self, seconds: float | None = None, *, read_only: bool = False
+    ) -> duckdb.DuckDBPyConnection:
+        seconds = LOCK_SECONDS if seconds is None else seconds
+        until = time.monotonic() + seconds
         pause = 0.005
         while True:
+            inode = self._inode()
             try:
-                return duckdb.connect(str(self.path), config=_CONFIG)
+                connection = duckdb.connect(str(self.path), read_only=read_only, config=_CONFIG)
+                if inode in (None, self._inode()):
+                    return connection
+                # Another file was put in its place meanwhile: what is open has no name any more.
+                connection.close()
             except duckdb.Error as error:
-                if "lock on file" not in str(error):
-                    raise self._ours(error) from error
+                if inode == self._inode() and not is_locked(error):
+                    raise ours(error, self._place) from error
                 if time.monotonic() > until:
-                    raise self._locked(error) from error
+                    raise locked(error, self._place, seconds) from error
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 1.5, 0.03)
 
-    def _locked(self, error: duckdb.Error) -> StoreLocked:
-        holder = re.search(r"held in (.+?) \(PID (\d+)\)", str(error))
-        who = f"process {holder[2]} ({Path(holder[1]).name})" if holder else "another process"
-        return StoreLocked(
-            f"{who} has held the store for {LOCK_SECONDS:.0f} s",
-            place=self._place,
-            remedy="Wait for it to end or stop it, then try again",
-        )
-
-    def _ours(self, error: duckdb.Error) -> StoreError:
-        text = str(error).splitlines()[0]
-        if re.search(r"not a valid DuckDB|corrupt|checksum|deserializ|Serialization", str(error)):
-            return StoreCorrupt(
-                "the file is not a readable store",
-                place=self._place,
-                remedy="Put a backup in its place, or move it away: labels are kept elsewhere and "
-                "executions can be run again",
-            )
-        if re.search(r"newer|storage version|version number", str(error)):
-            return self._newer("a newer version of DuckDB")
-        return StoreError(
-            f"the store failed: {text}",
-            place=self._place,
-            remedy="Check the disk's space and permissions; data/desk.log has the details",
-        )
-
-    def _newer(self, what: str) -> StoreNewer:
-        return StoreNewer(
-            f"the store was written by {what}",
-            place=self._place,
-            remedy="Update: pip install --upgrade relevance-desk",
-        )
+    def _inode(self) -> int | None:
+        try:
+            return self.path.stat().st_ino
+        except OSError:
+            return None
 
     def _migrate(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
         """Bring the schema up to date, after a copy of a store that had an older one."""
@@ -236,7 +276,7 @@ class Store:
                 connection.execute("checkpoint")
         except duckdb.Error as error:
             connection.close()
-            raise self._ours(error) from error
+            raise ours(error, self._place) from error
         except BaseException:
             connection.close()
             raise
@@ -245,7 +285,7 @@ class Store:
     def _version(self, connection: duckdb.DuckDBPyConnection, known: int) -> int:
         found = _schema_version(connection)
         if found > known:
-            raise self._newer(f"a newer version of this program (schema {found})")
+            raise newer(f"a newer version of this program (schema {found})", self._place)
         return found
 
 

@@ -15,7 +15,7 @@ from app.engines.store import Store
 from app.flows.evaluating import Evaluation, rescore
 from app.flows.loading import Loaded, load
 from app.flows.means import MEAN_NAMES, METRIC_OF, ends_of_mean
-from app.flows.scoring import QuestionScore
+from app.flows.scored import QuestionScore
 from app.flows.wording import with_bounds
 from app.workspace import Workspace
 

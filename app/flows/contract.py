@@ -9,7 +9,7 @@ from app.flows.comparing import Comparison
 from app.flows.evaluating import Evaluation
 from app.flows.listing import Listed
 from app.flows.means import Mean
-from app.flows.scoring import GradedHit, QuestionScore
+from app.flows.scored import GradedHit, QuestionScore
 
 FORMAT = 1
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from app.core.errors import InvalidInput, NotReady
-from app.core.model import Ranking, ScoringSettings
-from app.core.text import canonical
-from app.engines import executions
+from app.core.model import ScoringSettings
+from app.engines import executions, scores
 from app.engines.executions import Execution
 from app.engines.store import Store
 from app.flows.loading import Loaded, load, require_questions
-from app.flows.means import MEAN_NAMES, Mean, means
+from app.flows.means import Mean, means
 from app.flows.progress import Progress, marked, silent
 from app.flows.running import Run
-from app.flows.scoring import QuestionScore, Scored, score_rankings
+from app.flows.scored import Scored
 from app.flows.searching import Fill, fresh_engine, missing_vectors, open_searcher
+from app.flows.stored_scoring import score_execution, score_row
 from app.settings import check_cutoffs
 from app.workspace import Collection
 
@@ -77,8 +76,8 @@ def evaluate(
                 raise NotReady(reason, remedy=f"Index it: desk index {collection.name}")
         for name, searcher in searchers.items():
             run = Run(loaded, name, searcher, scoring, store, progress)
-            execution, rankings, reused = run.execution(reuse=reuse)
-            evaluation = _scored(loaded, execution, rankings, scoring, split, store, reused)
+            execution, reused = run.execution(reuse=reuse)
+            evaluation = _stored(loaded, execution, scoring, split, store, reused)
             found.append(replace(evaluation, interrupted=run.interrupted))
             if run.interrupted:
                 break
@@ -109,17 +108,11 @@ def rescore(
         )
     scoring = loaded.collection.settings.scoring_settings(sorted(set(cutoffs)))
     store = Store.at(loaded.collection.workspace.store_path)
-    rankings, texts = executions.rankings(store, execution)
-    reworded = {
-        name
-        for name, text in texts.items()
-        if name in loaded.questions and loaded.questions[name].text != text
-    }
-    asked = [ranking for ranking in rankings if ranking.question not in reworded]
-    evaluation = _evaluation(loaded, execution, asked, scoring, split, reused=True)
+    evaluation = _evaluation(loaded, execution, scoring, split, store, reused=True)[0]
+    texts = {question.id: question.text for question in loaded.questions.values()}
     notices = tuple(
         f"{name} was worded otherwise when {execution.id} was run and is left out."
-        for name in sorted(reworded)
+        for name in sorted(executions.reworded(store, execution, texts))
     )
     return replace(evaluation, notices=(*notices, *evaluation.notices))
 
@@ -141,47 +134,44 @@ def _require_split(loaded: Loaded, split: str | None) -> None:
         )
 
 
-def _scored(
+def _stored(
     loaded: Loaded,
     execution: Execution,
-    rankings: list[Ranking],
     scoring: ScoringSettings,
     split: str | None,
     store: Store,
     reused: bool,
 ) -> Evaluation:
-    evaluation = _evaluation(loaded, execution, rankings, scoring, split, reused=reused)
-    whole = evaluation
-    if split is not None:
-        whole = _evaluation(loaded, execution, rankings, scoring, None, reused=reused)
-    rows = [_score_row(question) for question in whole.scored.questions]
-    executions.save_scores(store, execution, loaded.labels, scoring, rows)
+    """The evaluation of one split, kept for all questions."""
+    evaluation, whole, label_set = _evaluation(
+        loaded, execution, scoring, split, store, reused=reused
+    )
+    rows = [score_row(question) for question in whole.questions]
+    scores.save(store, execution, label_set, scoring, rows)
     return evaluation
 
 
 def _evaluation(
     loaded: Loaded,
     execution: Execution,
-    rankings: list[Ranking],
     scoring: ScoringSettings,
     split: str | None,
+    store: Store,
     *,
     reused: bool,
-) -> Evaluation:
-    hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
-    scored = score_rankings(
-        rankings, loaded.labels, hashes, scoring.cutoffs, execution.threshold, split
-    )
-    complete = execution.status == "complete"
-    return Evaluation(
+) -> tuple[Evaluation, Scored, int]:
+    whole, label_set = score_execution(store, execution, loaded, scoring)
+    scored = whole.of_split(split)
+    evaluation = Evaluation(
         execution=execution,
         label_revision=loaded.labels.revision,
         scoring=scoring,
         scored=scored,
-        means=tuple(means(scored, loaded.labels, scoring.cutoffs, complete=complete)),
+        means=tuple(means(scored, complete=execution.status != "incomplete")),
         reused=reused,
         notices=tuple(_check_notices(execution)),
     )
+    return evaluation, whole, label_set
 
 
 def _check_notices(execution: Execution) -> list[str]:
@@ -205,23 +195,3 @@ def _check_notices(execution: Execution) -> list[str]:
     if means := ", ".join(f"{share:.3f} at {k}" for k, share in known.items()):
         notices.append(f"{execution.configuration}: share of the exact first K found: {means}.")
     return notices
-
-
-def _score_row(question: QuestionScore) -> dict[str, Any]:
-    return {
-        "question": question.question,
-        "k": question.k,
-        "outcome": question.outcome,
-        "reason": question.reason,
-        "relevant": question.relevant,
-        "provisional": question.provisional,
-        **{name: question.values.get(name) for name in MEAN_NAMES},
-        "judged": question.judged,
-        "bounds": canonical(
-            {
-                "bounds": {n: list(ends) for n, ends in question.bounds.items()},
-                "known_bounds": {n: list(ends) for n, ends in question.known_bounds.items()},
-                "unjudged_as_0": dict(question.as_zero),
-            }
-        ),
-    }

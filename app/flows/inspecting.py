@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from app.core.labels import Kind
 from app.core.model import Chunk, Ranking
 from app.flows.loading import Loaded
-from app.flows.scoring import Acceptance, GradedHit, QuestionScore, score_rankings
+from app.flows.scored import Acceptance, GradedHit, QuestionScore
+from app.flows.scoring import score_rankings
 from app.flows.searching import Fill, fresh_engine, open_searcher
 
 #: Ranks shown beyond K, so that what was just missed can be seen.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core.errors import DeskError
-from app.engines import executions
+from app.engines import executions, scores
 from app.engines.executions import Execution
 from app.engines.store import Store
 from app.flows.wording import METRIC_WORDS, number
@@ -34,7 +34,7 @@ def list_executions(workspace: Workspace, collection: str | None = None) -> list
         return []
     store = Store.at(workspace.store_path)
     with store.work():
-        found, means = executions.listed(store, collection), executions.headline(store, collection)
+        found, means = executions.listed(store, collection), scores.headline(store, collection)
     primaries = {one.collection: _primary(workspace, one.collection) for one in found}
     return [
         Listed(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.labels import Labels
-from app.core.metrics import METRICS, attainable
-from app.flows.scoring import QuestionScore, Scored
+from app.core.metrics import METRICS, Floats, attainable
+from app.flows.scored import Asked, Numbers, Scored
 
 #: Why a question is in no mean.
 REASONS = ("unsupported", "no evidence yet", "undecided", "only disputed or stale evidence")
@@ -45,27 +45,32 @@ class Mean:
     provisional: bool
 
 
-def means(
-    scored: Scored, labels: Labels, cutoffs: Sequence[int], *, complete: bool = True
-) -> list[Mean]:
+def means(scored: Scored, *, complete: bool = True) -> list[Mean]:
     """Means per K, over all questions and by category in the questions' order.
 
     `complete` is whether every question of the execution was searched; otherwise no mean has a
     value.
     """
-    categories = list(dict.fromkeys(q.category for q in scored.questions))
+    groups: dict[str | None, list[Asked]] = {None: list(scored.asked)}
+    for one in scored.asked:
+        groups.setdefault(one.category, []).append(one)
+    rows = {
+        name: np.array([one.category == name for one in scored.scored], dtype=np.bool_)
+        for name in groups
+        if name is not None
+    }
     return [
-        _mean([q for q in scored.questions if q.k == k and category in (None, q.category)],
-              labels, k, category, complete)
-        for k in cutoffs
-        for category in (None, *categories)
-    ]  # fmt: skip
+        _mean(numbers.take(rows[name]) if name is not None else numbers, group, name, complete)
+        for numbers in scored.numbers.values()
+        for name, group in groups.items()
+    ]
 
 
-def _average(values: Sequence[float | None]) -> float | None:
+def _average(values: Iterable[float]) -> float | None:
     """The mean, None over no value or where one is missing; the order of values is irrelevant."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known and len(known) == len(values) else None
+    known = list(values)
+    mean = math.fsum(known) / len(known) if known else math.nan
+    return None if math.isnan(mean) else mean
 
 
 def ends_of_mean(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
@@ -76,40 +81,32 @@ def ends_of_mean(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | 
     return math.fsum(lower) / len(pairs), math.fsum(upper) / len(pairs)
 
 
-def _mean(
-    questions: Sequence[QuestionScore],
-    labels: Labels,
-    k: int,
-    category: str | None,
-    complete: bool,
-) -> Mean:
-    scored = [q for q in questions if q.outcome == "scored"]
-    failed = sum(1 for q in questions if q.outcome == "failed")
-    usable = scored if complete and not failed else []
-    kinds = [labels.kinds[q.question] for q in questions]
-    apart = [
-        q.reason if q.outcome == "not applicable" else kind
-        for q, kind in zip(questions, kinds, strict=True)
-    ]
-    relevant = np.array([q.relevant for q in usable], dtype=np.int64)
-    precision, recall = attainable(relevant, k)
+def _mean(numbers: Numbers, asked: Sequence[Asked], category: str | None, complete: bool) -> Mean:
+    failed = sum(1 for one in asked if one.outcome == "failed")
+    usable = complete and not failed
+    # Who is in no mean is counted by the reason, and failed searches by what they would be.
+    apart = Counter(one.reason if one.outcome == "not applicable" else one.kind for one in asked)
+    precision, recall = attainable(numbers.relevant, numbers.k)
+
+    def mean(values: Floats) -> float | None:
+        return _average(values.tolist()) if usable else None
+
+    def ends(bounds: tuple[Floats, Floats]) -> tuple[float, float] | None:
+        lower, upper = mean(bounds[0]), mean(bounds[1])
+        return None if lower is None or upper is None else (lower, upper)
+
     return Mean(
-        k=k,
+        k=numbers.k,
         category=category,
-        scored=len(scored),
-        answerable=kinds.count("answerable"),
+        scored=len(numbers.relevant),
+        answerable=sum(1 for one in asked if one.kind == "answerable"),
         failed=failed,
-        counts={reason: apart.count(reason) for reason in REASONS},
-        values={MEAN_NAMES[m]: _average([q.values[m] for q in usable]) for m in METRICS},
-        as_zero={MEAN_NAMES[m]: _average([q.as_zero[m] for q in usable]) for m in METRICS},
-        bounds={MEAN_NAMES[m]: ends_of_mean([q.bounds[m] for q in usable]) for m in METRICS},
-        known_bounds={
-            MEAN_NAMES[m]: ends_of_mean([q.known_bounds[m] for q in usable]) for m in METRICS
-        },
-        judged=_average([q.judged for q in usable if q.judged is not None]),
-        attainable={
-            "precision": _average([float(value) for value in precision]),
-            "recall": _average([float(value) for value in recall]),
-        },
-        provisional=any(q.provisional for q in usable),
+        counts={reason: apart[reason] for reason in REASONS},
+        values={MEAN_NAMES[m]: mean(numbers.values[m]) for m in METRICS},
+        as_zero={MEAN_NAMES[m]: mean(numbers.as_zero[m]) for m in METRICS},
+        bounds={MEAN_NAMES[m]: ends(numbers.bounds[m]) for m in METRICS},
+        known_bounds={MEAN_NAMES[m]: ends(numbers.known_bounds[m]) for m in METRICS},
+        judged=mean(numbers.judged[~np.isnan(numbers.judged)]),
+        attainable={"precision": mean(precision), "recall": mean(recall)},
+        provisional=bool(usable and numbers.provisional.any()),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.flows.evaluating import Evaluation
 from app.flows.means import MEAN_NAMES, METRIC_OF, Mean
-from app.flows.scoring import Acceptance, QuestionScore
+from app.flows.scored import Acceptance, QuestionScore
 from app.flows.wording import METRIC_WORDS, count, number, table, value_or_range, with_bounds
 from app.settings import split_metric
 

@@ -36,8 +36,8 @@ class Run:
     progress: Progress
     interrupted: bool = field(default=False, init=False)
 
-    def execution(self, *, reuse: bool) -> tuple[Execution, list[Ranking], bool]:
-        """A stored execution, its rankings, and whether it was there before."""
+    def execution(self, *, reuse: bool) -> tuple[Execution, bool]:
+        """A stored execution, and whether it was there before."""
         loaded, searcher = self.loaded, self.searcher
         texts = {question.id: question.text for question in loaded.questions.values()}
         depth = max(searcher.configuration.depth, max(self.scoring.cutoffs) + _BEYOND)
@@ -52,7 +52,7 @@ class Run:
             cutoffs=self.scoring.cutoffs,
         )
         if reuse and (known := executions.listed(self.store, fingerprint=identity)):
-            return known[0], executions.rankings(self.store, known[0])[0], True
+            return known[0], True
         searcher.engine  # noqa: B018 - filled before the first search; what fails here ends the run
         started = now()
         rankings, checks = self._search(texts, depth)
@@ -85,7 +85,7 @@ class Run:
             loaded.corpus,
             retain_text=retain_text,
         )
-        return execution, rankings, False
+        return execution, False
 
     def _search(self, texts: dict[str, str], depth: int) -> tuple[list[Ranking], dict[str, Any]]:
         rankings: list[Ranking] = []

@@ -8,7 +8,7 @@ from typing import Any
 from app.flows.comparing import TIE, Case, Comparison
 from app.flows.listing import Listed
 from app.flows.means import METRIC_OF
-from app.flows.scoring import QuestionScore
+from app.flows.scored import QuestionScore
 from app.flows.wording import METRIC_WORDS, number, signed, value_or_range, with_bounds
 
 

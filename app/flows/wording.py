@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.core.metrics import discounts
-from app.flows.scoring import Acceptance, QuestionScore
+from app.flows.scored import Acceptance, QuestionScore
 
 METRIC_WORDS: Mapping[str, str] = {
     "precision": "Precision",

@@ -6,7 +6,7 @@ from app.flows import charts
 from app.flows.comparing import Comparison, compare_executions
 from app.flows.listing import Execution, list_executions
 from app.flows.loading import Loaded
-from app.flows.scoring import QuestionScore
+from app.flows.scored import QuestionScore
 from app.flows.tables import case_rows, case_words, execution_rows, mean_rows
 from app.flows.wording import METRIC_WORDS, outcome_words, signed
 from app.settings import METRIC_NAMES, split_metric

@@ -2,7 +2,7 @@ insert into label_pairs (
     label_ref, question_ref, chunk_ref, state, grade, low, high, departed
 )
 select
-    label_sets.label_ref, questions.question_ref, chunks.chunk_ref, incoming.state,
+    $label, questions.question_ref, chunks.chunk_ref, incoming.state,
     nullif(incoming.grade, -1), incoming.low, incoming.high, incoming.departed
 from incoming
 join questions on questions.collection = $collection and questions.question = incoming.question
@@ -11,4 +11,4 @@ join chunks
     and chunks.document = incoming.document
     and chunks.version = incoming.version
     and chunks.chunk = incoming.chunk
-join label_sets on label_sets.collection = $collection and label_sets.revision = $revision
+order by questions.question_ref

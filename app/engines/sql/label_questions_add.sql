@@ -1,7 +1,6 @@
 insert into label_questions (label_ref, question_ref, category, split, tags, text, kind)
 select
-    label_sets.label_ref, questions.question_ref, incoming.category, incoming.split,
+    $label, questions.question_ref, incoming.category, incoming.split,
     incoming.tags, incoming.text, incoming.kind
 from incoming
 join questions on questions.collection = $collection and questions.question = incoming.question
-join label_sets on label_sets.collection = $collection and label_sets.revision = $revision

@@ -5,3 +5,4 @@ select
     strftime(now() at time zone 'UTC', '%Y-%m-%dT%H:%M:%SZ')
 from corpora
 where collection = $collection and revision = $corpus
+returning label_ref

@@ -3,12 +3,11 @@ insert into scores (
     provisional, precision, recall, rr, ndcg, hit, judged, bounds
 )
 select
-    executions.execution_ref, label_sets.label_ref, scorings.scoring_ref, questions.question_ref,
+    executions.execution_ref, $label, scorings.scoring_ref, questions.question_ref,
     incoming.k, incoming.outcome, incoming.reason, incoming.relevant, incoming.provisional,
     incoming.precision, incoming.recall, incoming.rr, incoming.ndcg, incoming.hit,
     incoming.judged, incoming.bounds
 from incoming
 join questions on questions.collection = $collection and questions.question = incoming.question
 join executions on executions.execution = $execution
-join label_sets on label_sets.collection = $collection and label_sets.revision = $revision
 join scorings on scorings.hash = $hash

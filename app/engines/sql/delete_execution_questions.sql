@@ -1,0 +1,4 @@
+delete from execution_questions
+where execution_ref in (
+    select execution_ref from executions where execution in (select unnest($executions))
+)

@@ -1,0 +1,1 @@
+delete from executions where execution in (select unnest($executions))

@@ -1,0 +1,1 @@
+copy from database desk to copied

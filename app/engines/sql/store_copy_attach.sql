@@ -1,0 +1,1 @@
+attach $path as copied

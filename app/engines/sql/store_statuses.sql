@@ -1,0 +1,4 @@
+select collection, status, count(*) as executions
+from executions
+group by collection, status
+order by collection, status

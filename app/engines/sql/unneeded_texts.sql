@@ -1,0 +1,1 @@
+delete from texts where text_hash not in (select text_hash from corpus_chunks)
