@@ -80,7 +80,7 @@ class Source(Record):
 
     kind: Literal["markdown", "jsonl"]
     path: str = "corpus"
-    fields: dict[Literal["document", "chunk", "text", "title", "section"], str] = {}
+    fields: dict[Literal["document", "version", "chunk", "text", "title", "section"], str] = {}
 
     @model_validator(mode="after")
     def _mapping(self) -> Source:

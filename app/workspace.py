@@ -79,6 +79,20 @@ class Workspace:
         place = f"data/{name}/collection.toml"
         return Collection(self, name, read_settings(self.data / name / "collection.toml", place))
 
+    def require_free(self, name: str) -> None:
+        """Raise InvalidInput unless a collection of that name can be made."""
+        if not _NAME.fullmatch(name):
+            raise InvalidInput(
+                f"the collection name {shown(name)} may have a-z, 0-9, '.', '_' and '-' only",
+                remedy="Choose another name",
+            )
+        if (self.data / name).exists():
+            raise InvalidInput(
+                f"there is a collection {name} already",
+                place=f"data/{name}",
+                remedy="Change its source texts there, or choose another name",
+            )
+
     def require(self, name: str) -> None:
         """Raise InvalidInput unless there is a collection of that name."""
         names = self.names()

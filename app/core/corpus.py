@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import yaml
 
-from app.core.chunking import AS_IS, MARKDOWN_RULES, markdown_sections
+from app.core.chunking import MARKDOWN_RULES, markdown_sections
 from app.core.errors import InvalidInput, Problem
 from app.core.jsonlines import read_objects
 from app.core.model import Chunk, ChunkKey, FieldValue
@@ -31,8 +31,8 @@ Filter = Mapping[str, Sequence[str | int | float | bool]]
 class SourceSpec:
     """Where the source texts are and how they are cut.
 
-    `place` is `path` as messages show it. `fields` maps `document`, `chunk`, `text`, `title`,
-    `section` to the names they have in a JSONL line.
+    `place` is `path` as messages show it. `fields` maps `document`, `version`, `chunk`, `text`,
+    `title`, `section` to the names they have in a JSONL line.
     """
 
     kind: Literal["markdown", "jsonl"]
@@ -128,7 +128,8 @@ def read_corpus(spec: SourceSpec) -> Corpus:
 
 
 def _fault_in_chunk(chunk: Chunk) -> str | None:
-    for name, part in (("document", chunk.key.document), ("chunk", chunk.key.chunk)):
+    key = chunk.key
+    for name, part in (("document", key.document), ("version", key.version), ("chunk", key.chunk)):
         if fault := fault_in_id(part):
             return f"the {name} id {shown(part)} {fault}"
     for name, text in (("text", chunk.text), ("title", chunk.title), ("section", chunk.section)):
@@ -247,7 +248,9 @@ def _jsonl(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
                 continue
             chunk_id = values["chunk"]
             yield Chunk(
-                key=ChunkKey(values.get("document", chunk_id), AS_IS, chunk_id),
+                key=ChunkKey(
+                    values.get("document", chunk_id), values.get("version", spec.rule), chunk_id
+                ),
                 text=values["text"],
                 text_hash=_hash(values["text"]),
                 title=values.get("title", ""),

@@ -50,6 +50,7 @@ class Gathered:
     fresh: dict[Pair, list[Judgment]] = field(default_factory=dict)
     stale: set[Pair] = field(default_factory=set)
     departed: dict[tuple[str, str], list[tuple[Judgment, bool]]] = field(default_factory=dict)
+    textless: set[Pair] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     met: int = 0
@@ -69,7 +70,14 @@ class Gathered:
         # A retired label needs no chunk to speak of.
         self.met += chunk is not None or event.text_hash in corpus.by_hash or covered
         targets: tuple[ChunkKey, ...]
-        if event.text_hash is None or (chunk and chunk.text_hash == event.text_hash):
+        if event.no_text and chunk is None:
+            targets = ()
+            if not covered and event.kind != "later":
+                self.textless.add((event.question, event.key))
+                # A JSON array, where others have a hash: labels without a text are never twins.
+                gone = self.departed.setdefault((event.question, str(event.key)), [])
+                gone.append((event, fresh))
+        elif event.text_hash is None or (chunk and chunk.text_hash == event.text_hash):
             targets = self._chunk_and_twins(placed, chunk, covered)
         else:
             # The text moved to another key, or its twin is still there: the label goes with it.

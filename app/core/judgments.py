@@ -88,6 +88,8 @@ class Judgment(Record):
 
     `text_hash` and `question_hash` pin the label to what was read: when either changes, the
     label is stale. Lines written by hand may leave them out; such a label follows its key.
+    `no_text`: the label came from elsewhere and its chunk had no text here. It counts as evidence
+    no search can find, until a chunk has its key.
     """
 
     format: Literal[1]
@@ -107,9 +109,12 @@ class Judgment(Record):
     question_hash: str | None = None
     guidelines: str | None = None
     replaces: Id | None = None
+    no_text: bool = False
 
     @model_validator(mode="after")
     def _consistent(self) -> Judgment:
+        if self.no_text and self.text_hash is not None:
+            raise ValueError("no_text contradicts text_hash; remove one")
         if (self.grade is not None) != (self.kind == "grade"):
             missing = self.kind == "grade"
             raise ValueError("the grade is missing" if missing else f"a {self.kind} has no grade")

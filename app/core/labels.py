@@ -144,12 +144,16 @@ def resolve(
             "The labels are complete for another corpus revision whose chunks are not known here; "
             "chunks without a label count as unjudged."
         )
-    gone = sum(1 for p in pairs.values() if p.departed)
-    if gone:
-        first_gone = next(pair for pair, p in pairs.items() if p.departed)
+    departed = [pair for pair, label in pairs.items() if label.departed]
+    if gone := [pair for pair in departed if pair not in gathered.textless]:
         notices.append(
-            f"Labeled pairs whose chunk has left the corpus: {gone}, {first_gone[1].short()} for "
+            f"Labeled pairs whose chunk has left the corpus: {len(gone)}, {gone[0][1].short()} for "
             "one. Relevant ones stay misses until they are retired."
+        )
+    if textless := [pair for pair in departed if pair in gathered.textless]:
+        notices.append(
+            f"Labeled pairs whose chunk has no text here: {len(textless)}, "
+            f"{textless[0][1].short()} for one. Only an imported run can return it."
         )
     return Labels(
         questions=questions,

@@ -53,39 +53,20 @@ def save(
     retain_text: bool,
 ) -> None:
     """Keep an execution with its rankings, in one transaction."""
-    owner = {"collection": execution.collection}
+    here = {"collection": execution.collection, "execution": execution.id}
+    asked = [
+        {
+            "question": ranking.question,
+            "text": texts[ranking.question],
+            "failure": ranking.failure,
+            "embed_ms": ranking.embed_ms,
+            "search_ms": ranking.search_ms,
+        }
+        for ranking in rankings
+    ]
     with store.work() as unit, unit.transaction():
-        add_questions(unit, execution.collection, texts)
-        _add_corpus(unit, execution, corpus, retain_text=retain_text)
-        unit.run(
-            "executions_add",
-            {
-                **owner,
-                "execution": execution.id,
-                "configuration": execution.configuration,
-                "fingerprint": execution.fingerprint,
-                "status": execution.status,
-                "revision": execution.corpus_revision,
-                "started": execution.started,
-                "finished": execution.finished,
-                "provenance": canonical(execution.provenance),
-            },
-        )
-        here = {**owner, "execution": execution.id}
-        unit.run(
-            "execution_questions_add",
-            here,
-            [
-                {
-                    "question": ranking.question,
-                    "text": texts[ranking.question],
-                    "failure": ranking.failure,
-                    "embed_ms": ranking.embed_ms,
-                    "search_ms": ranking.search_ms,
-                }
-                for ranking in rankings
-            ],
-        )
+        add_corpus(unit, execution, corpus, retain_text=retain_text)
+        add_execution(unit, execution, asked)
         unit.run(
             "hits_add",
             here,
@@ -95,6 +76,26 @@ def save(
                 for h in r.hits
             ],
         )
+
+
+def add_execution(unit: Unit, execution: Execution, asked: Sequence[Row]) -> None:
+    """An execution and the questions it was asked, over a corpus that is there."""
+    here = {"collection": execution.collection, "execution": execution.id}
+    add_questions(unit, execution.collection, [row["question"] for row in asked])
+    unit.run(
+        "executions_add",
+        {
+            **here,
+            "configuration": execution.configuration,
+            "fingerprint": execution.fingerprint,
+            "status": execution.status,
+            "revision": execution.corpus_revision,
+            "started": execution.started,
+            "finished": execution.finished,
+            "provenance": canonical(execution.provenance),
+        },
+    )
+    unit.run("execution_questions_add", here, asked)
 
 
 def key_row(key: ChunkKey) -> Row:
@@ -107,7 +108,7 @@ def add_questions(unit: Unit, collection: str, names: Iterable[str]) -> None:
     unit.run("questions_add", {"collection": collection}, [{"question": name} for name in names])
 
 
-def _add_corpus(unit: Unit, execution: Execution, corpus: Corpus, *, retain_text: bool) -> None:
+def add_corpus(unit: Unit, execution: Execution, corpus: Corpus, *, retain_text: bool) -> None:
     """The eligible chunks of the corpus revision, once, and their texts, once per hash."""
     owner = {"collection": execution.collection, "revision": execution.corpus_revision}
     rows = [

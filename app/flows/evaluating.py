@@ -117,6 +117,16 @@ def rescore(
     return replace(evaluation, notices=(*notices, *evaluation.notices))
 
 
+def keep_scores(loaded: Loaded, execution: Execution) -> Evaluation:
+    """Score an execution at the collection's own cut-offs, and keep the scores."""
+    scoring = loaded.collection.settings.scoring_settings()
+    store = Store.at(loaded.collection.workspace.store_path)
+    evaluation = _stored(loaded, execution, scoring, None, store, reused=False)
+    conflicts = tuple(str(conflict) for conflict in loaded.labels.conflicts)
+    notices = (*loaded.labels.notices, *conflicts, *evaluation.notices)
+    return replace(evaluation, notices=notices)
+
+
 def _cutoffs(cutoffs: Sequence[int] | None) -> list[int] | None:
     if cutoffs is None:
         return None

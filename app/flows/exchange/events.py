@@ -16,9 +16,15 @@ def event_lines(collection: Collection) -> Iterator[bytes]:
     Judgments come before other events, each sorted by author; those of one author keep the order
     of the ledger, for it has a meaning. Raises InvalidInput where a line cannot be read.
     """
-    for events in (collection.ledger.read().events, collection.retirements.read().events):
-        for placed in sorted(events, key=_by_author):
-            yield event_line(placed.event)
+    return map(event_line, events(collection))
+
+
+def events(collection: Collection) -> Iterator[Judgment | Retirement]:
+    """The same as records."""
+    judgments = collection.ledger.read().events
+    retirements = collection.retirements.read().events
+    yield from (placed.event for placed in sorted(judgments, key=_by_author))
+    yield from (placed.event for placed in sorted(retirements, key=_by_author))
 
 
 def event_line(event: Judgment | Retirement) -> bytes:

@@ -1,0 +1,58 @@
+"""TREC files: qrels `question 0 key grade`, runs `question Q0 key rank score tag`.
+
+A token holds no white space, so ids are percent-encoded where they need it, and a chunk's key is
+`document|version|chunk`. Files are read line by line as bytes; ids are decoded by who knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, unquote_to_bytes
+
+from app.core.model import ChunkKey
+
+#: Characters an id keeps: neither white space nor what has a meaning in a TREC file.
+_KEPT = "/:@+,;=~!$&()*[]"
+
+#: number of the line from 1, and its columns.
+Row = tuple[int, list[bytes]]
+
+
+def token(name: str) -> str:
+    """An id as one word of a TREC file."""
+    return quote(name, safe=_KEPT)
+
+
+def key_token(key: ChunkKey) -> str:
+    """A chunk's key as one word: `document|version|chunk`, each part percent-encoded."""
+    return "|".join(token(part) for part in (key.document, key.version, key.chunk))
+
+
+def name_of(word: str) -> str | None:
+    """The id a word stands for; None where it is no UTF-8."""
+    try:
+        return unquote_to_bytes(word).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def key_of(word: str) -> ChunkKey | None:
+    """The key a word of three parts stands for, or None."""
+    parts = [name_of(part) for part in word.split("|")]
+    if len(parts) != 3 or not all(part and part.strip() for part in parts):
+        return None
+    document, version, chunk = (part or "" for part in parts)
+    return ChunkKey(document, version, chunk)
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """The lines of a file split at white space; blank lines and comments (`#`) are passed over.
+
+    Raises OSError where the file cannot be read.
+    """
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            words = (raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw).split()
+            if words and not words[0].startswith(b"#"):
+                yield number, words

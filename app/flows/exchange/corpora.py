@@ -1,0 +1,199 @@
+"""A new collection from source texts people have: JSON lines, a sheet, or a folder of Markdown."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from app.core.chunking import AS_IS, MARKDOWN_RULES
+from app.core.corpus import Corpus, SourceSpec, read_corpus
+from app.core.errors import DeskError, InvalidInput
+from app.core.snapshot import replace_file, write_snapshot
+from app.flows.exchange.columns import open_table, words_of
+from app.flows.exchange.outcome import Outcome
+from app.workspace import Workspace
+
+#: What a line of a corpus may hold.
+ROLES = ("document", "version", "chunk", "text", "title", "section")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A corpus as JSON lines, the line each came from, and what its fields are called."""
+
+    text: str
+    numbers: tuple[int, ...]
+    fields: Mapping[str, str]
+
+
+def import_corpus(
+    workspace: Workspace,
+    name: str,
+    path: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    complete: bool = False,
+    dry_run: bool = False,
+    skip_refused: bool = False,
+) -> Outcome:
+    """Make a collection of a folder of Markdown, or of JSON lines or a sheet with one chunk a row.
+
+    Settings are written with it, for dense, sparse and hybrid search by the bundled embedder.
+    `complete` declares its labels complete for this corpus: chunks that are not listed for a judged
+    question are grade 0. Raises InvalidInput where the collection is there already or the texts
+    cannot be read.
+    """
+    workspace.require_free(name)
+    if path.is_dir():
+        return _import_folder(workspace, name, path, complete, dry_run, skip_refused)
+    found = Outcome(f"chunks of {name}", "chunk", path.name)
+    table = open_table(path, path.name, ROLES, columns or {}, ("chunk", "text"))
+    if table.unused:
+        names = ", ".join(table.unused)
+        found.notes.append(f"Columns kept for filters only, see [eligible]: {names}.")
+    lines = corpus_lines(table.rows, table.names, found)
+    return take_corpus(
+        workspace, name, lines, found, complete=complete, dry_run=dry_run, skip_refused=skip_refused
+    )
+
+
+def corpus_lines(
+    rows: Iterable[tuple[int, dict[str, Any] | str]], fields: Mapping[str, str], found: Outcome
+) -> Lines:
+    """Rows as JSON lines under their own names; what is no row is refused in `found`."""
+    ids = {fields[role] for role in ("document", "version", "chunk") if role in fields}
+    lines: list[str] = []
+    numbers: list[int] = []
+    for number, row in rows:
+        found.read += 1
+        if isinstance(row, str):
+            found.refuse(number, f"the line {row}", "Correct the line")
+            continue
+        value = {
+            name: words_of(cell) if name in ids else cell
+            for name, cell in row.items()
+            if name and cell is not None
+        }
+        lines.append(json.dumps(value, ensure_ascii=False))
+        numbers.append(number)
+    return Lines("".join(f"{line}\n" for line in lines), tuple(numbers), fields)
+
+
+def take_corpus(
+    workspace: Workspace,
+    name: str,
+    lines: Lines,
+    found: Outcome,
+    *,
+    complete: bool,
+    dry_run: bool,
+    skip_refused: bool,
+) -> Outcome:
+    """Check the lines as a corpus, and make a collection of those that are not refused."""
+    folder = workspace.data / name
+    beside = workspace.data / f".{name}.{os.getpid()}.jsonl"
+    try:
+        beside.write_text(lines.text, encoding="utf-8", newline="\n")
+        corpus, kept = _readable(beside, lines, found)
+    finally:
+        beside.unlink(missing_ok=True)
+    found.new = len(corpus.chunks) if corpus else 0
+
+    def write() -> Corpus:
+        if corpus is None:
+            raise InvalidInput("no chunk is left", place=found.source, remedy="Mend the rows")
+        replace_file(folder / "corpus.jsonl", kept)
+        _settle(workspace, name, _jsonl_source(lines.fields), AS_IS, corpus, complete=complete)
+        return corpus
+
+    return found.finish(write, dry_run=dry_run, skip_refused=skip_refused)
+
+
+def _readable(path: Path, lines: Lines, found: Outcome) -> tuple[Corpus | None, str]:
+    """The corpus of the lines that are not refused, and these lines."""
+    spec = SourceSpec("jsonl", path, found.source, AS_IS, lines.fields, {})
+    text = lines.text
+    for _ in range(2):
+        try:
+            return read_corpus(spec), text
+        except DeskError as error:
+            bad: set[int] = set()
+            for problem in error.problems:
+                number = problem.place.rpartition(":")[2]
+                if not number.isdigit():
+                    raise
+                bad.add(int(number))
+                found.refuse(lines.numbers[int(number) - 1], problem.message, problem.remedy)
+            kept = [
+                line
+                for number, line in enumerate(text.split("\n")[:-1], start=1)
+                if number not in bad
+            ]
+            if not kept:
+                return None, ""
+            text = "".join(f"{line}\n" for line in kept)
+            path.write_text(text, encoding="utf-8", newline="\n")
+    return None, ""
+
+
+def _import_folder(
+    workspace: Workspace, name: str, path: Path, complete: bool, dry_run: bool, skip_refused: bool
+) -> Outcome:
+    rule = next(iter(MARKDOWN_RULES))
+    found = Outcome(f"chunks of {name}", "file", path.name)
+    files = sorted(path.rglob("*.md"))
+    found.read = len(files)
+    corpus: Corpus | None = None
+    try:
+        corpus = read_corpus(SourceSpec("markdown", path, path.name, rule, {}, {}))
+        found.new = len(corpus.chunks)
+    except DeskError as error:
+        if not files:
+            raise
+        for number, problem in enumerate(error.problems):
+            found.refused.add(problem, number)
+
+    def write() -> Corpus | None:
+        if corpus is None:
+            raise InvalidInput(
+                "files are refused as a whole", place=path.name, remedy="Mend them first"
+            )
+        for file in files:
+            target = workspace.data / name / "corpus" / file.relative_to(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        source = 'kind = "markdown"\npath = "corpus"'
+        _settle(workspace, name, source, rule, corpus, complete=complete)
+        return corpus
+
+    return found.finish(write, dry_run=dry_run, skip_refused=skip_refused)
+
+
+def _jsonl_source(fields: Mapping[str, str]) -> str:
+    pairs = ", ".join(f"{role} = {json.dumps(theirs)}" for role, theirs in fields.items())
+    return f'kind = "jsonl"\npath = "corpus.jsonl"\nfields = {{ {pairs} }}'
+
+
+def _settle(
+    workspace: Workspace, name: str, source: str, rule: str, corpus: Corpus, *, complete: bool
+) -> None:
+    """Write settings and the beginnings of labels; the settings last, for they make it there."""
+    template = (resources.files("app.flows") / "template" / "imported.toml").read_text("utf-8")
+    labels = 'completeness = "pooled"'
+    if complete:
+        labels = f'completeness = "complete"\ncomplete_as_of = "{corpus.revision}"'
+    settings = template.replace("{source}", source).replace("{rule}", rule)
+    kept = workspace.root / "labels" / name
+    guidelines = resources.files("app.flows") / "template" / "guidelines.md"
+    for file, text in (("questions.jsonl", ""), ("guidelines.md", guidelines.read_text("utf-8"))):
+        if not (kept / file).exists():
+            replace_file(kept / file, text)
+    replace_file(workspace.data / name / "collection.toml", settings.replace("{labels}", labels))
+    collection = workspace.collection(name)
+    write_snapshot(collection.labels_folder, collection.settings.scoring_settings(), corpus)

@@ -1,0 +1,204 @@
+"""Questions in and out: JSON lines, CSV and XLSX."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from app.core.errors import InvalidInput, NotReady, Problem
+from app.core.jsonlines import parse_object
+from app.core.questions import Question, parse_record
+from app.core.scale import grade_of
+from app.core.snapshot import replace_file
+from app.core.text import canonical, shown
+from app.engines.sheets import Cell, is_sheet, write_sheet
+from app.flows.exchange.columns import read_table, words_of
+from app.flows.exchange.outcome import Outcome
+from app.workspace import Collection
+
+COLUMNS = ("id", "text", "category", "tags", "need", "facts", "source", "split",
+           "unsupported_as_of", "format")  # fmt: skip
+
+
+def question_line(question: Question) -> bytes:
+    """A question as it is exported, its line end included; what it left out stays out."""
+    return canonical(question.model_dump(exclude_unset=True)).encode() + b"\n"
+
+
+def export_questions(collection: Collection, path: Path) -> int:
+    """Write every question as JSON lines, CSV, TSV or XLSX by the file's name; their number."""
+    questions = collection.questions().values()
+    if is_sheet(path):
+        write_sheet(path, COLUMNS, ([_cell(q, name) for name in COLUMNS] for q in questions))
+    else:
+        replace_file(path, b"".join(map(question_line, questions)).decode())
+    return len(questions)
+
+
+def _cell(question: Question, name: str) -> Cell:
+    if name not in question.model_fields_set:
+        return None
+    value = getattr(question, name)
+    if name == "tags":
+        simple = not any(";" in tag or tag.startswith("[") for tag in value)
+        return "; ".join(value) if simple else json.dumps(value, ensure_ascii=False)
+    if name == "facts":
+        facts = [fact.model_dump(exclude_unset=True) for fact in value]
+        return json.dumps(facts, ensure_ascii=False)
+    return value  # type: ignore[no-any-return]
+
+
+def import_questions(
+    collection: Collection,
+    path: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    category: str = "general",
+    update: bool = False,
+    dry_run: bool = False,
+    skip_refused: bool = False,
+) -> Outcome:
+    """Take questions from JSON lines, CSV, TSV or XLSX.
+
+    A question whose id is there already and that says the same is left as it is; one that says
+    something else is refused unless `update` is set. Without ids a question gets the next free one.
+    `category` is for rows without one. Raises InvalidInput where the file cannot be read.
+    """
+    known = collection.questions()
+    found = Outcome(f"questions of {collection.name}", "question", path.name)
+    taken: dict[str, Question] = {}
+    for line, question in _rows(path, columns or {}, category, known, found):
+        if question.id in taken:
+            message = f"the question id {shown(question.id)} stands twice"
+            found.refuse(line, message, "Give one of the two another id")
+        elif known.get(question.id) == question:
+            found.known += 1
+        elif question.id in known and not update:
+            message = f"the question {shown(question.id)} is there already and says something else"
+            found.refuse(line, message, "Take the new one with --update, or give it another id")
+        else:
+            taken[question.id] = question
+    found.new = len(taken)
+    if update and (changed := sum(1 for name in taken if name in known)):
+        found.notes.append(
+            f"Questions that are there and will be replaced: {changed}. Labels given for another "
+            "wording become stale."
+        )
+    return found.finish(
+        lambda: add_questions(collection, taken), dry_run=dry_run, skip_refused=skip_refused
+    )
+
+
+def _rows(
+    path: Path,
+    columns: Mapping[str, str],
+    category: str,
+    known: Mapping[str, Question],
+    found: Outcome,
+) -> Iterator[tuple[int, Question]]:
+    table = read_table(path, path.name, COLUMNS, columns, required=("text",))
+    if table.unused:
+        found.notes.append(f"Columns that are not used: {', '.join(table.unused)}.")
+    texts = {question.text: question.id for question in known.values()}
+    numbers = (int(m[1]) for name in known if (m := re.fullmatch(r"q(\d+)", name)))
+    following = max(numbers, default=0) + 1
+    for line, row in table.rows:
+        found.read += 1
+        where = f"{path.name}:{line}"
+        if isinstance(row, str):
+            found.refuse(line, f"the line {row}", "Correct the line")
+            continue
+        if row.get("id") is None and row.get("text") is not None:
+            name = texts.get(str(row["text"]))
+            if name is None:
+                name, following = f"q{following}", following + 1
+            row["id"] = name
+        value = {"format": 1, "category": category, **_typed(row, sheet=is_sheet(path))}
+        problems: list[Problem] = []
+        question = parse_record(Question, value, where, problems)
+        if question is None:
+            for problem in problems:
+                found.refused.add(problem, line)
+            continue
+        earlier = known.get(question.id)
+        if is_sheet(path) and earlier is not None and "category" not in row:
+            question = question.model_copy(update={"category": earlier.category})
+        yield line, question
+
+
+def _typed(row: Mapping[str, Any], *, sheet: bool) -> dict[str, Any]:
+    """Cells as the record wants them; ids that are numbers become text everywhere."""
+    value: dict[str, Any] = {}
+    for name, cell in row.items():
+        if name == "format":
+            value[name] = grade_of(cell) if sheet else cell
+        elif sheet and name == "tags":
+            value[name] = _tags(str(cell))
+        elif sheet and name == "facts":
+            value[name] = _json(str(cell))
+        elif name in ("id", "category") or sheet:
+            value[name] = words_of(cell) if not isinstance(cell, list | dict) else cell
+        else:
+            value[name] = cell
+    return value
+
+
+def _tags(cell: str) -> Any:
+    if cell.startswith("["):
+        return _json(cell)
+    return [part.strip() for part in cell.split(";") if part.strip()]
+
+
+def _json(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell  # the record says what it wants instead
+
+
+def add_questions(collection: Collection, taken: Mapping[str, Question]) -> int:
+    """Add questions, those whose id is there in place of the old ones; their number.
+
+    Lines that stay are left as they are, byte for byte.
+    """
+    path = collection.labels_folder / "questions.jsonl"
+    if not taken:
+        return 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(f"{path}.lock", timeout=10):
+            replace_file(path, _merged(path, taken).decode())
+    except Timeout:
+        raise NotReady(
+            "another process is writing the questions",
+            place=f"{collection.labels_place}/questions.jsonl",
+            remedy="Try again",
+        ) from None
+    except OSError as error:
+        raise InvalidInput(
+            f"the questions cannot be written: {error.strerror or error}",
+            place=f"{collection.labels_place}/questions.jsonl",
+            remedy="Free some space or mend the permissions",
+        ) from error
+    return len(taken)
+
+
+def _merged(path: Path, taken: Mapping[str, Question]) -> bytes:
+    kept = path.read_bytes() if path.exists() else b""
+    lines: list[bytes] = []
+    left = dict(taken)
+    for raw in kept.splitlines(keepends=True):
+        value = parse_object(raw.rstrip(b"\r\n"))
+        name = value.get("id") if isinstance(value, dict) else None
+        if isinstance(name, str) and name in left:
+            lines.append(question_line(left.pop(name)))
+        else:
+            lines.append(raw)
+    if lines and not lines[-1].endswith(b"\n"):
+        lines[-1] += b"\n"
+    return b"".join([*lines, *map(question_line, left.values())])

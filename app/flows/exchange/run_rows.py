@@ -1,0 +1,154 @@
+"""The rows of a TREC run, streamed into a file of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from app.core.errors import InvalidInput
+from app.core.keys import Ids
+from app.core.model import ChunkKey
+from app.core.text import shown
+from app.core.trec import rows
+from app.flows.exchange.outcome import Outcome
+from app.flows.progress import Progress
+
+Order = Literal["rank", "score"]
+
+#: Rows held at once on the way from the file to the store.
+_PORTION = 100_000
+_SCHEMA = pa.schema(
+    [("line", pa.int64()), ("question", pa.int32()), ("chunk", pa.int32()),
+     ("rank", pa.int64()), ("score", pa.float64())]
+)  # fmt: skip
+
+
+@dataclass
+class Parsed:
+    """What the rows of a run name, by number: its questions and chunks, and its tags."""
+
+    ids: Ids
+    questions: dict[bytes, int] = field(default_factory=dict)
+    names: dict[str, int] = field(default_factory=dict)
+    chunks: dict[bytes, int] = field(default_factory=dict)
+    keys: dict[ChunkKey, int] = field(default_factory=dict)
+    unknown: int = 0
+    tags: set[bytes] = field(default_factory=set)
+    more: int = 0
+
+    def question(self, word: bytes) -> int:
+        """The number of a question; raises InvalidInput where it is unknown."""
+        name = self.ids.question(word.decode("utf-8", "replace"))
+        if name is None:
+            raise InvalidInput(
+                f"the question {shown(word.decode('utf-8', 'replace'))} is unknown",
+                remedy="Import the questions first, or leave such rows out with --skip-refused",
+            )
+        number = self.questions[word] = self.names.setdefault(name, len(self.names))
+        return number
+
+    def chunk(self, word: bytes) -> int:
+        """The number of a chunk, whether it has a text here or not."""
+        text = word.decode("utf-8", "replace")
+        key = self.ids.chunk(text)
+        if key is None:
+            key = self.ids.without_text(text)
+            self.unknown += key not in self.keys
+        elif not self.ids.corpus.chunks[key].eligible:
+            raise InvalidInput(
+                f"eligibility violation: {key.short()} does not pass the filter",
+                remedy="Correct the run, or [eligible] in collection.toml",
+            )
+        number = self.chunks[word] = self.keys.setdefault(key, len(self.keys))
+        return number
+
+
+def spool_rows(
+    path: Path, spool: Path, parsed: Parsed, found: Outcome, order: Order, progress: Progress
+) -> dict[str, str]:
+    """Parse the rows into a Parquet file; returns the questions of refused rows, with why."""
+    failures: dict[int, str] = {}
+    size = path.stat().st_size if path.is_file() else 0
+    done = 0
+    try:
+        with pq.ParquetWriter(spool, _SCHEMA, compression="zstd") as writer:
+            for portion in _portions(_rows(path, parsed, found, failures, order)):
+                writer.write_table(pa.table(portion, schema=_SCHEMA))
+                done += len(portion[0])
+                progress(f"Reading {path.name} ({size:,} bytes), rows", done, done + 1)
+        progress(f"Reading {path.name}", done, done)
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror or error}"
+        raise InvalidInput(message, place=path.name, remedy="Name a readable file") from error
+    names = list(parsed.names)
+    return {names[number]: reason for number, reason in failures.items()}
+
+
+def _portions(rows: Iterable[tuple[int, int, int, int, float]]) -> Iterator[list[list[float]]]:
+    portion: list[tuple[int, int, int, int, float]] = []
+    for row in rows:
+        portion.append(row)
+        if len(portion) == _PORTION:
+            yield [list(column) for column in zip(*portion, strict=True)]
+            portion.clear()
+    if portion:
+        yield [list(column) for column in zip(*portion, strict=True)]
+
+
+def _rows(
+    path: Path, parsed: Parsed, found: Outcome, failures: dict[int, str], order: Order
+) -> Iterator[tuple[int, int, int, int, float]]:
+    questions, chunks, tags = parsed.questions, parsed.chunks, parsed.tags
+    by_rank, read, more = order == "rank", 0, 0
+    for line, words in rows(path):
+        read += 1
+        try:
+            if len(words) < 6:
+                raise InvalidInput(
+                    f"the line has {len(words)} columns, not 6",
+                    remedy="Write: question Q0 chunk rank score tag",
+                )
+            more += len(words) > 6
+            asked, _, word, rank, score, tag = words[:6]
+            question = questions.get(asked)
+            if question is None:
+                question = parsed.question(asked)
+            chunk = chunks.get(word)
+            if chunk is None:
+                chunk = parsed.chunk(word)
+            value, place = _numbers(score, rank, by_rank=by_rank)
+        except InvalidInput as error:
+            problem = replace(error.problems[0], place=f"{path.name}:{line}")
+            found.refused.add(problem, line)
+            if words[0] in questions:
+                failures.setdefault(questions[words[0]], f"{problem.place}: {problem.message}")
+            continue
+        if tag not in tags and len(tags) < 10:
+            tags.add(tag)
+        yield line, question, chunk, place, value
+    found.read, parsed.more = read, more
+
+
+def _numbers(score: bytes, rank: bytes, *, by_rank: bool) -> tuple[float, int]:
+    try:
+        value = float(score)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidInput(
+            f"the score {shown(score.decode('utf-8', 'replace'))} is no number",
+            remedy="Correct the line",
+        )
+    try:
+        return value, int(rank) if by_rank else 0
+    except ValueError:
+        raise InvalidInput(
+            f"the rank {shown(rank.decode('utf-8', 'replace'))} is no whole number",
+            remedy="Correct the line, or order by score: --order score",
+        ) from None

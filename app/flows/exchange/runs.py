@@ -1,0 +1,194 @@
+"""TREC runs in: streamed from the file to the store as an execution marked `imported`."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from app import __version__
+from app.core.errors import InvalidInput
+from app.core.ids import execution_id
+from app.core.judgments import now
+from app.core.keys import Ids
+from app.core.text import digest, shown
+from app.engines import runs
+from app.engines.executions import Execution
+from app.engines.git import git_state
+from app.engines.store import Store
+from app.flows.exchange.keymaps import map_for
+from app.flows.exchange.outcome import Outcome
+from app.flows.exchange.run_rows import Order, Parsed, spool_rows
+from app.flows.loading import Loaded, load
+from app.flows.progress import Progress, silent
+from app.flows.provenance import user
+from app.flows.wording import count
+from app.workspace import Collection
+
+Missing = Literal["empty", "failed"]
+
+
+def import_run(
+    collection: Collection,
+    path: Path,
+    *,
+    name: str | None = None,
+    order: Order = "rank",
+    missing: Missing = "empty",
+    keys: Path | None = None,
+    dry_run: bool = False,
+    skip_refused: bool = False,
+    progress: Progress = silent,
+) -> Outcome:
+    """Take a TREC run as an execution; `result` of the outcome is the execution.
+
+    `name` is its configuration's, else the run's tag. Hits are ordered by the rank column, or by
+    score (descending, then by key) with `order` "score". A chunk that is named twice keeps its
+    first rank. Chunks unknown here are hits without a text. Questions without a row got nothing
+    back, or with `missing` "failed" are failures; a question of which a row is refused is a failure
+    in any case. Raises InvalidInput where the file cannot be read.
+    """
+    loaded = load(collection)
+    if not loaded.questions:
+        raise InvalidInput(
+            "there are no questions this run could answer",
+            place=f"{collection.labels_place}/questions.jsonl",
+            remedy=f"Import them first: desk import {collection.name} questions FILE",
+        )
+    found = Outcome(f"run of {collection.name}", "hit", path.name)
+    ids = Ids(
+        loaded.questions, loaded.corpus, collection.settings.chunking.rule, map_for(path, keys)
+    )
+    parsed = Parsed(ids)
+    with tempfile.TemporaryDirectory() as folder:
+        spool = Path(folder) / "rows.parquet"
+        failed = spool_rows(path, spool, parsed, found, order, progress)
+        facts = runs.facts(spool, order)
+        if not found.read:
+            raise InvalidInput("the run is empty", place=path.name, remedy="Name another file")
+        found.new = facts["hits"]
+        if facts["duplicates"]:
+            found.left_out["named before, first rank kept"] = facts["duplicates"]
+        unasked = [name for name in loaded.questions if name not in parsed.names]
+        _tell(found, parsed, facts, order, unasked, missing)
+        if len(found.refused) and not skip_refused:
+            return found
+        if not (loaded.corpus.chunks.keys() & parsed.keys.keys()):
+            raise InvalidInput(
+                f"not one of the {len(parsed.keys):,} ids of the run is a chunk of "
+                f"{collection.name}, {next(iter(parsed.keys)).short()} for one",
+                place=path.name,
+                remedy="Run and corpus must share their ids; a map file translates them: --map",
+            )
+        failures = dict.fromkeys(unasked, "not in the run") if missing == "failed" else {}
+        failures |= failed
+        execution = _execution(loaded, path, _name(name, path, parsed), order, parsed, facts)
+        texts = {question.id: question.text for question in loaded.questions.values()}
+
+        def write() -> Execution:
+            runs.save(
+                Store.at(collection.workspace.store_path),
+                execution,
+                spool,
+                order,
+                list(parsed.names),
+                list(parsed.keys),
+                failures,
+                texts,
+                loaded.corpus,
+                retain_text=collection.settings.retain_text,
+            )
+            return execution
+
+        return found.finish(write, dry_run=dry_run, skip_refused=skip_refused)
+
+
+def _tell(
+    found: Outcome,
+    parsed: Parsed,
+    facts: dict[str, int],
+    order: Order,
+    unasked: list[str],
+    missing: Missing,
+) -> None:
+    if parsed.more:
+        found.notes.append(f"{count(parsed.more, 'line')} with more columns than 6, not used.")
+    if parsed.unknown:
+        found.notes.append(
+            f"Chunks without a text here: {parsed.unknown:,}. They are hits without a text, "
+            "unjudged unless somebody labeled them."
+        )
+    if facts["disagreeing"]:
+        how = "The rank column decides" if order == "rank" else "The score decides"
+        found.notes.append(
+            f"Questions whose scores and ranks disagree: {facts['disagreeing']:,}. {how}."
+        )
+    if facts["tied"] and order == "score":
+        found.notes.append(
+            f"Questions with equal scores: {facts['tied']:,}. They are ordered by key; where K "
+            "falls between them the bounds show what another order could give."
+        )
+    if facts["same_rank"] and order == "rank":
+        found.notes.append(
+            f"Questions with two hits at one rank: {facts['same_rank']:,}, kept in the file's "
+            "order."
+        )
+    if unasked:
+        what = "They got nothing back" if missing == "empty" else "They count as failed"
+        found.notes.append(
+            f"Questions without a row: {len(unasked):,}, {unasked[0]} for one. {what}."
+        )
+
+
+def _name(name: str | None, path: Path, parsed: Parsed) -> str:
+    """The configuration's name: as given, the run's one tag, or the file's name."""
+    tag = next(iter(parsed.tags)).decode("utf-8", "replace") if len(parsed.tags) == 1 else ""
+    words = name or tag or path.stem
+    cleaned = re.sub(r"[^a-z0-9._-]+", "-", words.lower()).strip("-._")
+    if name is not None and cleaned != name:
+        raise InvalidInput(
+            f"the name {shown(name)} may have a-z, 0-9, '.', '_' and '-' only",
+            remedy=f"For example --name {cleaned or 'run'}",
+        )
+    return cleaned or "run"
+
+
+def _execution(
+    loaded: Loaded, path: Path, name: str, order: Order, parsed: Parsed, facts: dict[str, int]
+) -> Execution:
+    collection, made = loaded.collection, now()
+    run = {
+        "file": path.name,
+        "tags": sorted(tag.decode("utf-8", "replace") for tag in parsed.tags),
+        "without_text": parsed.unknown,
+        "duplicates": facts["duplicates"],
+        "disagreeing": facts["disagreeing"],
+    }
+    identity = execution_id()
+    return Execution(
+        id=identity,
+        collection=collection.name,
+        configuration=name,
+        # An import is never taken in place of another.
+        fingerprint=digest({"imported": identity}),
+        status="imported",
+        corpus_revision=loaded.corpus.revision,
+        points=len(loaded.corpus.chunks),
+        eligible=len(loaded.corpus.eligible),
+        started=made,
+        finished=made,
+        provenance={
+            "configuration": {"mode": "imported"},
+            "filters": collection.settings.filters,
+            "depth": facts["depth"],
+            "order": order,
+            "run": run,
+            "embedder": None,
+            "engine": None,
+            "checks": {},
+            "program": __version__,
+            "git": git_state(collection.workspace.root),
+            "user": user(),
+        },
+    )

@@ -1,0 +1,16 @@
+"""Scores of what was just imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.engines.executions import Execution
+from app.flows.evaluating import Evaluation, keep_scores
+from app.flows.loading import load
+from app.workspace import Collection
+
+
+def imported_scores(collection: Collection, executions: Sequence[Execution]) -> list[Evaluation]:
+    """Score executions at the collection's cut-offs under its labels, and keep the scores."""
+    loaded = load(collection)
+    return [keep_scores(loaded, execution) for execution in executions]

@@ -1,0 +1,150 @@
+"""TREC qrels and runs out, each with a map of its ids beside it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from app.core.keys import map_records
+from app.core.labels import Labels
+from app.core.model import ChunkKey
+from app.core.scale import OURS, Scale
+from app.core.trec import key_token, token
+from app.engines import executions
+from app.engines.executions import Execution
+from app.engines.store import Store
+from app.flows.exchange.keymaps import write_map
+
+#: What the score column of a run holds: the scores, or numbers that fall with the rank.
+Scores = Literal["score", "rank"]
+
+
+@dataclass
+class Exported:
+    """What was written: lines, and what had to stay out."""
+
+    lines: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+
+
+@dataclass
+class _Ids:
+    """The ids a file used, for its map."""
+
+    questions: dict[str, str] = field(default_factory=dict)
+    chunks: dict[ChunkKey, str] = field(default_factory=dict)
+
+    def question(self, name: str) -> str:
+        return self.questions.setdefault(name, token(name))
+
+    def chunk(self, key: ChunkKey) -> str:
+        word = self.chunks.get(key)
+        if word is None:
+            word = self.chunks[key] = key_token(key)
+        return word
+
+    def write(self, path: Path) -> Path:
+        beside = path.with_name(f"{path.name}.map.jsonl")
+        questions = ((word, name) for name, word in self.questions.items())
+        chunks = ((word, key) for key, word in self.chunks.items())
+        write_map(beside, map_records(questions, chunks))
+        return beside
+
+
+def qrels(
+    labels: Labels, found: Exported, scale: Scale = OURS
+) -> Iterator[tuple[str, ChunkKey, int]]:
+    """Every pair with one effective grade, on the scale wanted; what has none is counted."""
+    for name in labels.questions:
+        for key, label in sorted(labels.by_question[name].items()):
+            if label.state == "retired":
+                found.left_out["retired"] += 1
+            elif label.grade is None:
+                found.left_out[label.state] += 1
+            elif (grade := scale.get(label.grade, label.grade)) is None:
+                found.left_out[f"grade {label.grade}"] += 1
+            else:
+                yield name, key, grade
+
+
+def export_qrels(labels: Labels, path: Path, scale: Scale = OURS) -> Exported:
+    """Write effective grades as TREC qrels.
+
+    Pairs without one grade (cannot judge, disputed, stale) stay out: a negative grade would be
+    dropped by some tools and counted by others.
+    """
+    found, ids = Exported(), _Ids()
+    _write(
+        path,
+        (
+            f"{ids.question(name)} 0 {ids.chunk(key)} {grade}\n"
+            for name, key, grade in qrels(labels, found, scale)
+        ),
+        found,
+    )
+    if labels.scoring.completeness == "complete":
+        found.notes.append(
+            "The labels are complete: chunks that are not listed are grade 0 here, and unjudged to "
+            "other tools."
+        )
+    found.files.append(ids.write(path))
+    return found
+
+
+def export_run(
+    store: Store, execution: Execution, path: Path, scores: Scores = "score"
+) -> Exported:
+    """Write the ranking of every question as a TREC run, hits below the threshold left out."""
+    found, ids = Exported(), _Ids()
+    rankings, _ = executions.rankings(store, execution)
+    disagreeing = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal disagreeing
+        for ranking in rankings:
+            hits = [
+                hit
+                for hit in ranking.hits
+                if execution.threshold is None or hit.score >= execution.threshold
+            ]
+            if ranking.failure is not None:
+                found.left_out["failed questions"] += 1
+            elif not hits:
+                found.left_out["questions without a hit"] += 1
+            disagreeing += any(b.score >= a.score for a, b in pairwise(hits))
+            for hit in hits:
+                score = repr(hit.score) if scores == "score" else str(len(hits) + 1 - hit.rank)
+                yield (
+                    f"{ids.question(ranking.question)} Q0 {ids.chunk(hit.key)} {hit.rank} {score} "
+                    f"{execution.configuration}\n"
+                )
+
+    _write(path, lines(), found)
+    if disagreeing and scores == "score":
+        found.notes.append(
+            f"Questions whose scores tie or rise along the ranks: {disagreeing}. Tools that sort "
+            "by score will see another order; --order rank writes scores that fall with the rank."
+        )
+    found.files.append(ids.write(path))
+    return found
+
+
+def _write(path: Path, lines: Iterable[str], found: Exported) -> None:
+    """Write lines as they come; the file is there whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("w", encoding="utf-8", newline="\n") as file:
+            for line in lines:
+                file.write(line)
+                found.lines += 1
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    found.files.append(path)
