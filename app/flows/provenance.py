@@ -4,35 +4,19 @@ from __future__ import annotations
 
 import getpass
 import platform
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from app import __version__
 from app.core.model import ScoringSettings
 from app.core.text import digest
+from app.engines.git import git_state
 from app.engines.retrieval import QdrantEngine
 from app.flows.searching import Searcher
 
 #: Version of how rankings are made; part of the fingerprint, so that an execution of an older
 #: program is not taken for one of this program.
 RANKING_VERSION = 1
-
-
-def git_state(folder: Path) -> dict[str, Any] | None:
-    """Head commit and whether there are uncommitted changes; None without git or a repository."""
-
-    def git(*words: str) -> str:
-        result = subprocess.run(
-            ["git", "--no-optional-locks", "-C", str(folder), *words],
-            capture_output=True, text=True, timeout=5, check=True,
-        )  # fmt: skip
-        return result.stdout.strip()
-
-    try:
-        return {"head": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
-    except (OSError, subprocess.SubprocessError):
-        return None
 
 
 def user() -> str:

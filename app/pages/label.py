@@ -43,6 +43,8 @@ def status(loaded: Loaded, reviewer: str, judged: labeling.Own) -> None:
                 on_click=undo,
                 args=(loaded.collection.name, reviewer, last.event),
             )
+        if (waiting := state.unpublished(loaded.collection)) is not None:
+            st.caption(waiting.words, help=waiting.help, width="content")
     if saved is not None and saved["notice"]:
         text.notice(saved["notice"])
 

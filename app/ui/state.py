@@ -17,6 +17,7 @@ from app.core.judgments import reviewer_id
 from app.core.text import shown
 from app.engines.retrieval import QdrantEngine
 from app.flows.loading import Loaded, load
+from app.flows.sharing.unpublished import Unpublished, Watch
 from app.log import record, record_cause
 from app.settings import split_metric
 from app.ui.text import notice, problem
@@ -105,6 +106,7 @@ class _Kept:
         self._collections: dict[str, _One] = {}
         self._filling = Lock()
         self._engines: OrderedDict[str, _Engine] = OrderedDict()
+        self.watch = Watch()
 
     def loaded(self, workspace: Workspace, name: str) -> Loaded:
         """A collection as its files are now; what has not changed is not read again."""
@@ -175,6 +177,11 @@ def pick_collection() -> Loaded:
 def load_collection(name: str) -> Loaded:
     """A collection as its files are now; raises DeskError."""
     return kept().loaded(workspace(), name)
+
+
+def unpublished(collection: Collection) -> Unpublished | None:
+    """What of a collection's labels is not committed; None for nothing, and without git."""
+    return kept().watch.look(collection)
 
 
 def pick_reviewer() -> str | None:

@@ -1,0 +1,1 @@
+"""Labels for others: what is unpublished, a commit of it, a file of it."""
