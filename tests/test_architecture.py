@@ -23,7 +23,7 @@ MAY = {
     "pages": {"core", "flows", "ui", "settings", "workspace"},
     "commands": {"commands", "core", "flows", "workspace", "settings", "log"},
     "cli": {"commands", "core", "flows", "launch", "log"},
-    "api": {"core", "flows", "workspace"},
+    "api": {"core", "flows", "settings", "workspace"},
     "main": {"core", "flows", "ui", "workspace", "settings", "log"},
     "__init__": set(),
 }

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 import click
 
-from app.core.errors import DeskError
+from app.core.errors import DeskError, Problem
 from app.log import note, record, record_cause
 from app.workspace import Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Commands that only look; they leave no line in the log.
-_LOOKING = frozenset({"check", "compare", "doctor", "executions"})
+_LOOKING = frozenset({"check", "compare", "doctor", "executions", "score"})
 
 
 class Desk(click.Group):
@@ -64,11 +64,15 @@ class Desk(click.Group):
 
 
 def tell(error: DeskError) -> None:
-    """Print every problem of an error, at most 20."""
-    for problem in error.problems[:20]:
-        click.echo(f"error: {problem}", err=True)
-    if len(error.problems) > 20:
-        click.echo(f"error: and {len(error.problems) - 20:,} more.", err=True)
+    """Print every problem of an error once, with the places it was met at; at most 20."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for problem in error.problems:
+        places.setdefault((problem.message, problem.remedy), []).append(problem.place)
+    for (message, remedy), found in list(places.items())[:20]:
+        more = f" (and {len(found) - 1:,} more like it)" if len(found) > 1 else ""
+        click.echo(f"error: {Problem(f'{message}{more}', found[0], remedy)}", err=True)
+    if len(places) > 20:
+        click.echo(f"error: and {len(places) - 20:,} more.", err=True)
 
 
 def _root(ctx: click.Context) -> Path:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from app.commands.base import (
+    cutoffs_option,
     json_option,
     open_workspace,
     print_json,
@@ -19,13 +20,15 @@ from app.commands.base import (
 )
 from app.core.errors import InvalidInput
 from app.core.scale import OURS, parse_scale
-from app.flows import report
-from app.flows.exchange import exporting
+from app.flows import contract, report
+from app.flows.exchange import exporting, plain
 from app.flows.exchange.columns import parse_columns
 from app.flows.exchange.importing import KINDS, Options, bring_in
 from app.flows.exchange.outcome import Outcome, outcome_json, outcome_text
+from app.flows.exchange.run_rows import Order
 from app.flows.exchange.scores import imported_scores
 from app.flows.exchange.trec_out import Scores
+from app.flows.listing import Execution
 from app.flows.wording import count
 
 
@@ -72,7 +75,17 @@ def import_command(
     grades: str | None,
     **words: Any,
 ) -> None:
-    """Take in texts, questions, labels, a run, a BEIR folder or an execution."""
+    """Take in texts, questions, labels, a run, a BEIR folder or an execution.
+
+    The whole file is read first, and nothing is written where a row is refused.
+
+    \b
+    desk import docs corpus chunks.jsonl --column chunk=id
+    desk import docs questions questions.xlsx
+    desk import docs labels qrels.trec --grades 0=0,1=1,2=1,3=2
+    desk import docs run bm25.run --dry-run
+    desk import scifact beir ../scifact
+    """
     here = open_workspace(workspace)
     options = Options(
         columns=parse_columns(columns),
@@ -86,12 +99,12 @@ def import_command(
     else:
         _print(found)
     failed = not all(one.ok for one in found)
-    executions = [one.result for one in found if one.written and one.noun == "hit"]
+    executions = [one.result for one in found if isinstance(one.result, Execution)]
     if executions and not as_json:
         target = here.collection(collection)
-        scores = imported_scores(target, executions)
-        print_notices(scores[0].notices)
-        click.echo("\n" + report.score_tables(scores, target.settings.scoring.primary))
+        if scores := imported_scores(target, executions):
+            print_notices(scores[0].notices)
+            click.echo("\n" + report.score_tables(scores, target.settings.scoring.primary))
     click.get_current_context().exit(2 if failed else 0)
 
 
@@ -130,7 +143,16 @@ def export_command(
     as_json: bool,
     workspace: str | None,
 ) -> None:
-    """Give out questions, labels, a run, a BEIR folder or an execution."""
+    """Give out questions, labels, a run, a BEIR folder or an execution.
+
+    \b
+    desk export docs labels labels.jsonl     every event, lossless
+    desk export docs labels labels.xlsx      the same for people
+    desk export docs labels qrels.trec       effective grades
+    desk export docs run dense.run --execution dense
+    desk export docs execution run.parquet --execution dense
+    desk export docs beir folder
+    """
     here = open_workspace(workspace).collection(collection)
     scale = OURS if grades is None else parse_scale(grades, highest=1000)
     choice = exporting.Choice(execution, scale, order, force)
@@ -151,4 +173,35 @@ def export_command(
     click.echo(f"{', '.join(str(file) for file in found.files)}: {count(found.lines, 'row')}{out}.")
 
 
-COMMANDS = (import_command, export_command)
+@click.command("score")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("qrels", type=click.Path(path_type=Path))
+@cutoffs_option
+@click.option("--grades", metavar="A=B,...", help="Map another scale: 0=0,1=1,2=1,3=2; -1=skip.")
+@click.option(
+    "--order",
+    type=click.Choice(["rank", "score"]),
+    default="rank",
+    show_default=True,
+    help="Which column orders the run.",
+)
+@json_option
+def score_command(
+    run: Path,
+    qrels: Path,
+    cutoffs: list[int] | None,
+    grades: str | None,
+    order: Order,
+    as_json: bool,
+) -> None:
+    """Score a TREC run under TREC qrels; needs no workspace and keeps nothing."""
+    scale = None if grades is None else parse_scale(grades)
+    found = plain.score_files(run, qrels, cutoffs or [1, 3, 5, 10], order, scale)
+    print_notices(found.notices)
+    if as_json:
+        print_json({"format": 1, **contract.run(found.means, found.scored)})
+    else:
+        click.echo(f"{report.mean_tables([(run.stem, found.means)])}\n\n{report.LEGEND}")
+
+
+COMMANDS = (import_command, export_command, score_command)

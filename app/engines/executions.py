@@ -32,6 +32,11 @@ class Execution:
     provenance: Mapping[str, Any]
 
     @property
+    def depth(self) -> int:
+        """The number of ranks that were kept."""
+        return int(self.provenance["depth"])
+
+    @property
     def ordered_by_rank(self) -> bool:
         """Whether the order is that of a run's rank column, whatever its scores are."""
         return self.provenance.get("order") == "rank"

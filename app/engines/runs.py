@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,16 +12,31 @@ from app.core.model import ChunkKey
 from app.engines.executions import Execution, add_corpus, add_execution
 from app.engines.store import Store, scratch
 
+#: Rows that are ordered at once.
+_BLOCK = 500_000
 
-def facts(spool: Path, order: str) -> dict[str, int]:
+
+def facts(spool: Path, order: str, questions: int, rows: int) -> dict[str, int]:
     """Counts over the rows: hits, duplicates, the depth, and questions with something odd.
 
     `disagreeing` are questions whose scores do not fall along their ranks, `tied` those with equal
     scores, `same_rank` those with two hits at one rank.
     """
+    total: dict[str, int] = {}
     with scratch() as unit:
-        found = unit.rows("runs_facts", {"spool": str(spool), "by_score": order == "score"})[0]
-    return {name: int(value or 0) for name, value in found.items()}
+        for block in _blocks(questions, rows):
+            here = {"spool": str(spool), "by_score": order == "score", **block}
+            for name, value in unit.rows("runs_facts", here)[0].items():
+                before, now = total.get(name, 0), int(value or 0)
+                total[name] = max(before, now) if name == "depth" else before + now
+    return total
+
+
+def _blocks(questions: int, rows: int) -> Iterator[dict[str, int]]:
+    """Questions taken together, so many that memory does not grow with the run."""
+    size = max(1, questions * _BLOCK // max(rows, 1))
+    for first in range(0, questions, size):
+        yield {"first": first, "last": first + size - 1}
 
 
 def save(
@@ -29,6 +44,7 @@ def save(
     execution: Execution,
     spool: Path,
     order: str,
+    rows: int,
     questions: Sequence[str],
     keys: Sequence[ChunkKey],
     failures: Mapping[str, str],
@@ -66,4 +82,6 @@ def save(
         add_execution(unit, execution, asked)
         unit.run("chunks_add", {"collection": execution.collection}, chunks)
         with unit.beside("run_questions", numbered), unit.beside("run_chunks", chunks):
-            unit.run("runs_add", {**here, "spool": str(spool), "by_score": order == "score"})
+            for block in _blocks(len(questions), rows):
+                words = {**here, "spool": str(spool), "by_score": order == "score", **block}
+                unit.run("runs_add", words)

@@ -9,7 +9,7 @@ from app.flows.comparing import Comparison
 from app.flows.evaluating import Evaluation
 from app.flows.listing import Listed
 from app.flows.means import Mean
-from app.flows.scored import GradedHit, QuestionScore
+from app.flows.scored import GradedHit, QuestionScore, Scored
 
 FORMAT = 1
 
@@ -37,8 +37,15 @@ def _evaluation(one: Evaluation) -> dict[str, Any]:
         "eligible": execution.eligible,
         "checks": execution.provenance.get("checks", {}),
         "notices": list(one.notices),
-        "means": [_mean(mean) for mean in one.means],
-        "questions": [_question(question) for question in one.scored.questions],
+        **run(one.means, one.scored),
+    }
+
+
+def run(means: Sequence[Mean], scored: Scored) -> dict[str, Any]:
+    """Means and outcomes, the unsupported questions apart."""
+    return {
+        "means": [_mean(mean) for mean in means],
+        "questions": [_question(question) for question in scored.questions],
         "unsupported": [
             {
                 "question": acceptance.question,
@@ -48,7 +55,7 @@ def _evaluation(one: Evaluation) -> dict[str, Any]:
                 "threshold": acceptance.threshold,
                 "accepted": acceptance.accepted,
             }
-            for acceptance in one.scored.unsupported
+            for acceptance in scored.unsupported
         ],
     }
 

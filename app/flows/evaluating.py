@@ -94,10 +94,11 @@ def rescore(
 
     Raises InvalidInput where it is of another corpus revision, or kept fewer ranks than a K needs.
     """
-    depth = int(execution.provenance["depth"])
-    if max(cutoffs) > depth:
+    # An imported run is all there is of it; what it does not list did not come back.
+    if max(cutoffs) > execution.depth and execution.status != "imported":
         raise InvalidInput(
-            f"the execution {execution.id} kept {depth} ranks, too few for K = {max(cutoffs)}",
+            f"the execution {execution.id} kept {execution.depth} ranks, too few for K = "
+            f"{max(cutoffs)}",
             remedy=f"Run it again: desk evaluate {execution.collection}",
         )
     if execution.corpus_revision != loaded.corpus.revision:

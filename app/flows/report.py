@@ -27,7 +27,8 @@ def score_tables(found: Sequence[Evaluation], primary: str) -> str:
     """The answer of `desk evaluate`: means, categories, low cases and unsupported questions."""
     parts = [_head(found[0])]
     if any(one.means and one.means[0].answerable for one in found):
-        parts += [_means(found), _as_zero(found), *(_details(one, primary) for one in found)]
+        named = [(one.execution.configuration, one.means) for one in found]
+        parts += [mean_tables(named), *(_details(one, primary) for one in found)]
     else:
         name = found[0].execution.collection
         parts.append(
@@ -53,14 +54,16 @@ def _head(first: Evaluation) -> str:
     )
 
 
-def _means(found: Sequence[Evaluation]) -> str:
+def mean_tables(found: Sequence[tuple[str, Sequence[Mean]]]) -> str:
+    """Means over all questions by name and K, and the provisional ones with open pairs as 0."""
+    return "\n\n".join(part for part in (_means(found), _as_zero(found)) if part)
+
+
+def _means(found: Sequence[tuple[str, Sequence[Mean]]]) -> str:
     metrics = [METRIC_WORDS[name] for name in MEAN_NAMES.values()]
     header = ["configuration", "K", "scored", *metrics, "Judged"]
     rows = [
-        _mean_row(one.execution.configuration, mean)
-        for one in found
-        for mean in one.means
-        if mean.category is None
+        _mean_row(name, mean) for name, means in found for mean in means if mean.category is None
     ]
     return table(header, rows, frozenset(range(1, len(header))))
 
@@ -75,13 +78,13 @@ def _mean_row(name: str, mean: Mean) -> list[str]:
     return [*cells, number(mean.judged)]
 
 
-def _as_zero(found: Sequence[Evaluation]) -> str:
+def _as_zero(found: Sequence[tuple[str, Sequence[Mean]]]) -> str:
     """The provisional means with open pairs as grade 0, under that name."""
     rows = [
-        [one.execution.configuration, str(mean.k),
+        [name, str(mean.k),
          *(number(mean.as_zero[metric]) for metric in MEAN_NAMES.values())]
-        for one in found
-        for mean in one.means
+        for name, means in found
+        for mean in means
         if mean.category is None and mean.provisional
     ]  # fmt: skip
     if not rows:

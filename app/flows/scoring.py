@@ -23,13 +23,15 @@ def score_rankings(
     cutoffs: Sequence[int],
     threshold: float | None = None,
     split: str | None = None,
+    *,
+    ties: bool = True,
 ) -> Scored:
     """Score every question at every K; `split` keeps only the questions of one split.
 
     `text_hashes` are those of the eligible chunks of the execution's corpus. `threshold` cuts
-    hits with a lower score. Outcomes come in the order of the questions' file; rankings of
-    questions that are no longer there are left out. What is in the store is scored there, by
-    `app.flows.stored_scoring`.
+    hits with a lower score. Without `ties` the order of equal scores stands. Outcomes come in the
+    order of the questions' file; rankings of questions that are no longer there are left out. What
+    is in the store is scored there, by `app.flows.stored_scoring`.
     """
     by_question = {ranking.question: ranking for ranking in rankings}
     kept = [
@@ -46,7 +48,7 @@ def score_rankings(
         raw[row, : len(found)] = [one.hit.score for one in found]
     return Scored(
         asked=questions,
-        numbers={k: numbers(judged, raw, k, labels.scoring) for k in cutoffs},
+        numbers={k: numbers(judged, raw, k, labels.scoring, ties=ties) for k in cutoffs},
         unsupported=tuple(
             acceptance(
                 one.question,

@@ -27,8 +27,7 @@ def evidence(found: Inspection, k: int, scale: Mapping[int, str]) -> None:
     for one in found.evidence:
         if one.graded.hit.rank == k + 1:
             parts.append(text.cut_line(f"K = {k}: what follows is not scored"))
-        hit = one.graded.hit
-        parts.append(text.hit(hit.rank, hit.score, one.graded.label, one.chunk, scale))
+        parts.append(text.hit(one.graded, one.chunk, scale))
     if not parts:
         text.notice("Nothing came back. That is a scored miss, not a failure.")
     st.html("".join(parts) or "<span></span>")

@@ -24,8 +24,8 @@ def side(score: QuestionScore, loaded: Loaded) -> None:
     if score.outcome != "scored":
         st.text(outcome_words(score))
     parts = [
-        text.hit(g.hit.rank, g.hit.score, g.label, loaded.corpus.chunks[g.hit.key], scale)
-        for g in score.ranking
+        text.hit(graded, loaded.corpus.chunks.get(graded.hit.key), scale)
+        for graded in score.ranking
     ]
     st.html("".join(parts) or '<p class="desk-meta">Nothing came back.</p>')
 

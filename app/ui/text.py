@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.core.grades import PairLabel
 from app.core.model import Chunk
+from app.flows.scored import GradedHit
 
 #: Characters of a text that are shown at once: where it is judged, and in a ranking.
 _JUDGED, _RANKED = 20_000, 1_200
@@ -143,14 +144,20 @@ def chunk_text(text: str, title: str, section: str, document: str) -> None:
     )
 
 
-def hit(rank: int, score: float, label: PairLabel, chunk: Chunk, scale: Mapping[int, str]) -> str:
-    """One ranked hit as HTML: rank, grade, score, origin, text."""
+def hit(graded: GradedHit, chunk: Chunk | None, scale: Mapping[int, str]) -> str:
+    """One ranked hit as HTML: rank, grade, score, origin, text; no chunk: a hit without a text."""
+    rank, score, key = graded.hit.rank, graded.hit.score, graded.hit.key.short()
+    title, section = (chunk.title, chunk.section) if chunk else ("", "")
+    shown = (
+        f'<div class="desk-chunk">{literal(chunk.text, _RANKED)}</div>'
+        if chunk
+        else '<p class="desk-meta">No text here: an imported run returned it.</p>'
+    )
     return (
         '<section class="desk-hit"><div class="desk-row">'
-        f'<span class="desk-rank">{rank}</span>{badge(label, scale)}'
+        f'<span class="desk-rank">{rank}</span>{badge(graded.label, scale)}'
         f'<span class="desk-meta desk-score">score {score:.4f}</span>'
-        f'<span class="desk-meta">{origin(chunk.title, chunk.section, chunk.key.short())}</span>'
-        f'</div><div class="desk-chunk">{literal(chunk.text, _RANKED)}</div></section>'
+        f'<span class="desk-meta">{origin(title, section, key)}</span></div>{shown}</section>'
     )
 
 

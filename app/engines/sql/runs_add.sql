@@ -7,6 +7,7 @@ with ranked as (
             order by case when $by_score then -score end, rank, line
         ) as times
     from read_parquet($spool)
+    where question between $first and $last
 )
 select
     executions.execution_ref,

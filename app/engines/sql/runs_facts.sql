@@ -7,6 +7,7 @@ with ranked as (
             order by case when $by_score then -score end, rank, line
         ) as times
     from read_parquet($spool)
+    where question between $first and $last
 ),
 placed as (
     select
@@ -28,7 +29,7 @@ asked as (
 )
 select
     coalesce(sum(hits), 0) as hits,
-    (select count(*) from read_parquet($spool)) - coalesce(sum(hits), 0) as duplicates,
+    (select count(*) filter (times > 1) from ranked) as duplicates,
     coalesce(max(hits), 0) as depth,
     count(*) filter (disagrees and not $by_score) as disagreeing,
     count(*) filter (tied) as tied,

@@ -53,9 +53,12 @@ def parse_columns(words: Iterable[str]) -> dict[str, str]:
 
 
 def renaming(
-    theirs: Iterable[str], ours: Iterable[str], given: Mapping[str, str]
+    theirs: Iterable[str],
+    ours: Iterable[str],
+    given: Mapping[str, str],
+    more: Mapping[str, tuple[str, ...]] = {},
 ) -> dict[str, str]:
-    """Their name of each of our columns that is there.
+    """Their name of each of our columns that is there; `more` are aliases beside ALIASES.
 
     Raises InvalidInput where a column given does not exist, there or here.
     """
@@ -75,7 +78,7 @@ def renaming(
         found[name] = wanted
     taken = set(found.values())
     for name in here:
-        for alias in ALIASES.get(name, (name,)):
+        for alias in (*ALIASES.get(name, (name,)), *more.get(name, ())):
             theirs_name = lowered.get(alias)
             if name not in found and theirs_name is not None and theirs_name not in taken:
                 found[name] = theirs_name
@@ -109,6 +112,7 @@ def open_table(
     ours: Iterable[str],
     given: Mapping[str, str],
     required: Iterable[str] = (),
+    more: Mapping[str, tuple[str, ...]] = {},
 ) -> Table:
     """The same with the rows as they are, under their own names."""
     rows: Iterator[tuple[int, dict[str, Any] | str]]
@@ -118,7 +122,7 @@ def open_table(
     else:
         columns = _json_columns(path, place)
         rows = ((number, parse_object(raw)) for number, raw in raw_lines(path, place))
-    names = renaming(columns, ours, given)
+    names = renaming(columns, ours, given, more)
     for name in required:
         if name not in names:
             raise InvalidInput(

@@ -53,7 +53,8 @@ def import_corpus(
     if path.is_dir():
         return _import_folder(workspace, name, path, complete, dry_run, skip_refused)
     found = Outcome(f"chunks of {name}", "chunk", path.name)
-    table = open_table(path, path.name, ROLES, columns or {}, ("chunk", "text"))
+    needed, more = ("chunk", "text"), {"chunk": ("id",)}
+    table = open_table(path, path.name, ROLES, columns or {}, needed, more)
     if table.unused:
         names = ", ".join(table.unused)
         found.notes.append(f"Columns kept for filters only, see [eligible]: {names}.")

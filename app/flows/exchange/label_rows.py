@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,6 +59,7 @@ def read_rows(
     """The rows of TREC qrels, a sheet or JSON lines; what is wrong with one is in `found`."""
     raw = _trec(path, found) if trec else _table(path, columns, found)
     textless: set[ChunkKey] = set()
+    grades: Counter[int] = Counter()
     seen: dict[tuple[str, str, ChunkKey], LabelRow] = {}
     for line, row in raw:
         where = f"{path.name}:{line}"
@@ -83,7 +85,14 @@ def read_rows(
             continue
         if label.textless:
             textless.add(label.key)
+        grades[label.grade] += 1
         yield label
+    if grades:
+        by_grade = ", ".join(
+            f"{number:,} of grade {grade}" for grade, number in sorted(grades.items())
+        )
+        mapped = "" if reading.scale is None else f" (mapped {scale_words(reading.scale)})"
+        found.notes.append(f"Labels{mapped}: {by_grade}.")
     if textless:
         found.notes.append(
             f"Chunks without a text here: {len(textless):,}, {min(textless).short()} for one. "

@@ -20,7 +20,6 @@ from app.core.scale import Scale
 from app.core.snapshot import read_complete_hashes
 from app.core.text import shown
 from app.engines.sheets import is_sheet
-from app.flows.bundling import read_bundle
 from app.flows.exchange.columns import raw_lines
 from app.flows.exchange.event_rows import read_event_rows
 from app.flows.exchange.events import event_line
@@ -28,6 +27,7 @@ from app.flows.exchange.keymaps import map_for
 from app.flows.exchange.label_rows import LabelRow, Reading, Unknown, read_rows
 from app.flows.exchange.outcome import Outcome
 from app.flows.loading import Loaded, load
+from app.flows.sharing.bundling import read_bundle
 from app.workspace import Collection
 
 #: Who is named where a file does not say who judged.

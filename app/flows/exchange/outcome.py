@@ -85,7 +85,7 @@ def outcome_text(found: Outcome) -> str:
     parts.append(f"{len(found.refused):,} refused")
     head = f"{found.source}: {count(found.read, 'row')} read, {found.what}: {', '.join(parts)}"
     if found.written:
-        return f"{head}. Imported."
+        return f"{head}. {'Imported' if found.new else 'There was nothing to do'}."
     if found.refused.lines:
         return f"{head}. Nothing was written: mend the rows, or leave them out with --skip-refused."
     return f"{head}. A dry run: nothing was written."

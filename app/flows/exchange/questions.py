@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from app.core.text import canonical, shown
 from app.engines.sheets import Cell, is_sheet, write_sheet
 from app.flows.exchange.columns import read_table, words_of
 from app.flows.exchange.outcome import Outcome
+from app.flows.sharing.bundling import read_bundle
 from app.workspace import Collection
 
 COLUMNS = ("id", "text", "category", "tags", "need", "facts", "source", "split",
@@ -63,12 +65,17 @@ def import_questions(
     dry_run: bool = False,
     skip_refused: bool = False,
 ) -> Outcome:
-    """Take questions from JSON lines, CSV, TSV or XLSX.
+    """Take questions from JSON lines, CSV, TSV, XLSX, or a bundle of labels.
 
     A question whose id is there already and that says the same is left as it is; one that says
     something else is refused unless `update` is set. Without ids a question gets the next free one.
     `category` is for rows without one. Raises InvalidInput where the file cannot be read.
     """
+    if path.suffix.lower() == ".zip":
+        return _from_bundle(
+            collection, path, category=category, update=update, dry_run=dry_run,
+            skip_refused=skip_refused,
+        )  # fmt: skip
     known = collection.questions()
     found = Outcome(f"questions of {collection.name}", "question", path.name)
     taken: dict[str, Question] = {}
@@ -92,6 +99,14 @@ def import_questions(
     return found.finish(
         lambda: add_questions(collection, taken), dry_run=dry_run, skip_refused=skip_refused
     )
+
+
+def _from_bundle(collection: Collection, path: Path, **ways: Any) -> Outcome:
+    """The questions of a file that `desk labels bundle` made."""
+    with tempfile.TemporaryDirectory() as folder:
+        inside = Path(folder) / f"{path.name}:questions.jsonl"
+        inside.write_bytes(read_bundle(path).questions_jsonl)
+        return import_questions(collection, inside, **ways)
 
 
 def _rows(

@@ -64,7 +64,7 @@ def import_run(
     with tempfile.TemporaryDirectory() as folder:
         spool = Path(folder) / "rows.parquet"
         failed = spool_rows(path, spool, parsed, found, order, progress)
-        facts = runs.facts(spool, order)
+        facts = runs.facts(spool, order, len(parsed.names), found.read)
         if not found.read:
             raise InvalidInput("the run is empty", place=path.name, remedy="Name another file")
         found.new = facts["hits"]
@@ -92,6 +92,7 @@ def import_run(
                 execution,
                 spool,
                 order,
+                found.read,
                 list(parsed.names),
                 list(parsed.keys),
                 failures,

@@ -11,6 +11,15 @@ from app.workspace import Collection
 
 
 def imported_scores(collection: Collection, executions: Sequence[Execution]) -> list[Evaluation]:
-    """Score executions at the collection's cut-offs under its labels, and keep the scores."""
+    """Score executions at the collection's cut-offs under its labels, and keep the scores.
+
+    Those of another corpus revision, or that kept too few ranks, are left out.
+    """
     loaded = load(collection)
-    return [keep_scores(loaded, execution) for execution in executions]
+    deepest = max(collection.settings.scoring.cutoffs)
+    return [
+        keep_scores(loaded, execution)
+        for execution in executions
+        if execution.corpus_revision == loaded.corpus.revision
+        and (execution.status == "imported" or execution.depth >= deepest)
+    ]

@@ -1,0 +1,221 @@
+"""Scores of a run that is nowhere stored: under a collection's labels, or under plain qrels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from app.core.chunking import AS_IS
+from app.core.corpus import Corpus
+from app.core.errors import InvalidInput, Problem
+from app.core.grades import PairLabel
+from app.core.keys import Ids, KeyMap
+from app.core.labels import Kind, Labels
+from app.core.model import ChunkKey, Hit, Ranking, ScoringSettings
+from app.core.questions import Question
+from app.core.scale import Scale, grade_of, scale_words
+from app.core.text import shown
+from app.core.trec import rows
+from app.flows.exchange.run_rows import Order
+from app.flows.loading import Loaded
+from app.flows.means import Mean, means
+from app.flows.scored import Scored
+from app.flows.scoring import score_rankings
+from app.settings import check_cutoffs
+
+#: One row of a run: question, chunk, rank or None, score or None.
+Row = tuple[str, str, int | None, float | None]
+
+
+@dataclass(frozen=True)
+class RunScores:
+    """The outcomes of a run with its means, and what was noticed."""
+
+    scored: Scored
+    means: tuple[Mean, ...]
+    notices: tuple[str, ...]
+
+
+def trec_run(path: Path) -> list[Row]:
+    """The rows of a TREC run; raises InvalidInput with every line that is none."""
+    return _read(path, 6, lambda w: (_text(w[0]), _text(w[2]), int(w[3]), float(w[4])))
+
+
+def trec_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Grades by question and chunk of TREC qrels; raises InvalidInput with every bad line."""
+
+    def triple(words: list[bytes]) -> tuple[str, str, int]:
+        grade = grade_of(words[3])
+        if grade is None:
+            raise ValueError
+        return _text(words[0]), _text(words[2]), grade
+
+    found: dict[str, dict[str, int]] = {}
+    for question, chunk, grade in _read(path, 4, triple):
+        found.setdefault(question, {})[chunk] = grade
+    return found
+
+
+def _text(word: bytes) -> str:
+    return word.decode("utf-8")
+
+
+def _read(path: Path, columns: int, parse: Callable[[list[bytes]], Any]) -> list[Any]:
+    found: list[Any] = []
+    problems: list[Problem] = []
+    try:
+        for line, words in rows(path):
+            try:
+                found.append(parse(words))
+            except (IndexError, ValueError):
+                message = f"the line is not one of {columns} columns as TREC files have them"
+                problems.append(Problem(message, f"{path.name}:{line}", "Correct the line"))
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror or error}"
+        raise InvalidInput(message, place=str(path), remedy="Name a readable file") from error
+    if problems:
+        raise InvalidInput.of(problems)
+    return found
+
+
+def score_under_labels(
+    loaded: Loaded, run: Iterable[Row], scoring: ScoringSettings, order: Order
+) -> RunScores:
+    """Score a run under the labels of a collection; nothing is stored.
+
+    Raises InvalidInput for a question that is unknown there, or where no chunk is known.
+    """
+    ids = Ids(loaded.questions, loaded.corpus, loaded.collection.settings.chunking.rule)
+    hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
+    found = _score(run, loaded.labels, ids, hashes, scoring, order)
+    return RunScores(found.scored, found.means, (*loaded.labels.notices, *found.notices))
+
+
+def score_under_qrels(
+    qrels: Mapping[str, Mapping[str, int]],
+    run: Iterable[Row],
+    scoring: ScoringSettings,
+    order: Order,
+    scale: Scale | None = None,
+) -> RunScores:
+    """Score a run under grades by question and chunk, without any text.
+
+    `scale` maps the grades. Hits without a grade are unjudged. Raises InvalidInput for a grade
+    outside the scale, or a question the qrels do not have.
+    """
+    grades = scale or {grade: grade for grade in range(scoring.highest + 1)}
+    pairs: dict[tuple[str, ChunkKey], PairLabel] = {}
+    for question, judged in qrels.items():
+        for chunk, theirs in judged.items():
+            if theirs not in grades:
+                raise InvalidInput(
+                    f"the grade {theirs} of {shown(question)} and {shown(chunk)} is outside the "
+                    f"scale {scale_words(grades)}",
+                    remedy="Map every grade: grades='0=0,1=1,2=1,3=2', or --grades",
+                )
+            if (grade := grades[theirs]) is not None:
+                pairs[question, _key(chunk)] = PairLabel("judged", grade, grade, grade)
+    relevant = {
+        question
+        for (question, _), label in pairs.items()
+        if label.grade is not None and label.grade >= scoring.threshold
+    }
+    kinds: dict[str, Kind] = {
+        question: "answerable" if question in relevant else "no evidence yet" for question in qrels
+    }
+    labels = Labels(
+        questions={q: Question(id=q, text=q, category="all") for q in qrels},
+        pairs=pairs,
+        kinds=kinds,
+        scoring=scoring,
+        corpus_revision="",
+        covered=frozenset(),
+        complete_hashes=frozenset(),
+        notices=(),
+        conflicts=(),
+        judgments=len(pairs),
+    )
+    ids = Ids(labels.questions, Corpus({}, 0), AS_IS, KeyMap(chunks={k.chunk: k for _, k in pairs}))
+    found = _score(run, labels, ids, {}, scoring, order)
+    overall = tuple(mean for mean in found.means if mean.category is None)
+    return replace(found, means=overall)
+
+
+def score_files(
+    run: Path, qrels: Path, cutoffs: Sequence[int], order: Order, scale: Scale | None
+) -> RunScores:
+    """Score a TREC run under TREC qrels. Raises InvalidInput for what is wrong in either."""
+    try:
+        scoring = ScoringSettings(cutoffs=tuple(check_cutoffs(cutoffs)))
+    except ValueError as error:
+        raise InvalidInput(f"K {error}", remedy="For example --k 1,3,5") from error
+    return score_under_qrels(trec_qrels(qrels), trec_run(run), scoring, order, scale)
+
+
+def _key(chunk: str) -> ChunkKey:
+    return ChunkKey(chunk, AS_IS, chunk)
+
+
+def _score(
+    run: Iterable[Row],
+    labels: Labels,
+    ids: Ids,
+    hashes: Mapping[ChunkKey, str],
+    scoring: ScoringSettings,
+    order: Order,
+) -> RunScores:
+    by_question: dict[str, list[tuple[int, ChunkKey, float]]] = {}
+    unknown: dict[str, None] = {}
+    textless: set[ChunkKey] = set()
+    for asked, chunk, rank, score in run:
+        question = ids.question(asked)
+        if question is None:
+            unknown[asked] = None
+            continue
+        key = ids.chunk(chunk)
+        if key is None:
+            key = ids.without_text(chunk)
+            textless.add(key)
+        hits = by_question.setdefault(question, [])
+        place = len(hits) + 1 if rank is None else rank
+        hits.append((place, key, -float(place) if score is None else score))
+    if unknown and not by_question:
+        raise InvalidInput(
+            f"not one question of the run is known, {shown(next(iter(unknown)))} for one",
+            remedy="Run and labels must share their ids",
+        )
+    notices = []
+    if unknown:
+        notices.append(f"Questions of the run that are unknown, left out: {len(unknown)}.")
+    rankings, duplicates = _rankings(by_question, labels.questions, order)
+    if duplicates:
+        notices.append(f"Chunks named before in their ranking, first rank kept: {duplicates}.")
+    if textless and hashes:
+        notices.append(f"Chunks without a text here: {len(textless)}.")
+    if missing := [name for name in labels.questions if name not in by_question]:
+        notices.append(f"Questions without a row, which got nothing back: {len(missing)}.")
+    scored = score_rankings(rankings, labels, hashes, scoring.cutoffs, ties=order == "score")
+    return RunScores(scored, tuple(means(scored)), tuple(notices))
+
+
+def _rankings(
+    by_question: Mapping[str, Sequence[tuple[int, ChunkKey, float]]],
+    questions: Iterable[str],
+    order: Order,
+) -> tuple[list[Ranking], int]:
+    rankings: list[Ranking] = []
+    duplicates = 0
+    for question in questions:
+        hits = list(by_question.get(question, ()))
+        if order == "score":
+            hits.sort(key=lambda hit: (-hit[2], hit[1]))
+        else:
+            hits.sort(key=lambda hit: hit[0])
+        first = {key: score for _, key, score in reversed(hits)}
+        kept = list(dict.fromkeys(key for _, key, _ in hits))
+        duplicates += len(hits) - len(kept)
+        ranked = (Hit(n, key, first[key]) for n, key in enumerate(kept, start=1))
+        rankings.append(Ranking(question, tuple(ranked)))
+    return rankings, duplicates
