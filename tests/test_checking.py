@@ -77,7 +77,7 @@ def test_reviewers_who_disagree(indexed, collection_of):
     labels = [("q1", "apple", 2), {**line("q1", "apple", 0, "bob")}, ("q2", "plum", 2)]
     (sentence,) = findings(check_of(indexed(labels=labels)))
     assert sentence == (
-        "1 disputed pair (reviewers disagree): q1 with apple apple. "
+        "1 disputed pair (reviewers disagree): q1 with apple. "
         'Adjudicate: append a grade with "adjudication":true to a ledger file.'
     )
 
@@ -95,7 +95,7 @@ def test_what_nobody_could_judge(indexed, collection_of):
     labels = [("q1", "apple", 2), {**nobody, "kind": "cannot-judge"}]
     (sentence,) = findings(check_of(indexed(labels=labels)))
     assert sentence == (
-        "1 unjudgeable pair (everybody said cannot judge): q1 with pear pear. "
+        "1 unjudgeable pair (everybody said cannot judge): q1 with pear. "
         "Let somebody else judge, or retire the label."
     )
 
@@ -137,7 +137,7 @@ def test_chunks_the_embedder_cut(indexed, collection_of):
     dense = '[configurations.dense]\nembedder = "bundled"\n'
     root = indexed({"long": "word " * 300}, labels=(), configurations=dense)
     assert findings(check_of(root)) == [
-        "chunks longer than bundled reads were cut: 1, long long for one. Split long paragraphs in "
+        "chunks longer than bundled reads were cut: 1, long for one. Split long paragraphs in "
         "the source texts."
     ]
 
@@ -200,7 +200,7 @@ MEND = "Correct the line."
         ("texts", ['{"id": "a", "text": "x \\u0000"}'],
          f"{CORPUS}:1: the text holds a NUL character. Correct the source text."),
         ("texts", [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}],
-         f"{CORPUS}:2: the chunk a a was already defined at {CORPUS}:1. Give one of the two "
+         f"{CORPUS}:2: the chunk a was already defined at {CORPUS}:1. Give one of the two "
          "another id."),
         ("texts", [{"id": "a", "text": "x" * 200_001}],
          f"{CORPUS}:1: the text has 200,001 characters, over 200,000. Correct the source text."),
@@ -218,7 +218,7 @@ MEND = "Correct the line."
          f"JSON). {MEND}"),
         ("questions", [], f"{QUESTIONS}: there are no questions. Add one a line: "
          '{"format":1,"id":"q1","category":"general","text":"..."}.'),
-        ("labels", [("q1", "fig", 2)], f"{LABELS}:1: the chunk fig fig is unknown. Correct the "
+        ("labels", [("q1", "fig", 2)], f"{LABELS}:1: the chunk fig is unknown. Correct the "
          "document, version and chunk ids, or remove the line."),
         ("labels", [("q1", "apple", 7)], f"{LABELS}:1: grade 7 is outside 0..2. {MEND}"),
         ("labels", [("q1", "apple", 1.5)],
@@ -251,7 +251,7 @@ def test_a_label_on_a_chunk_that_is_not_eligible(tiny, desk):
     texts = [{"id": "a", "text": "x", "status": "draft"}, {"id": "b", "text": "y", "status": "ok"}]
     root = tiny(texts, labels=[("q1", "a", 2)], settings='[eligible]\nstatus = "ok"')
     assert desk(root, "evaluate", "tiny").err == (
-        f"error: {LABELS}:1: the chunk a a is labeled but not eligible. Correct the filter in "
+        f"error: {LABELS}:1: the chunk a is labeled but not eligible. Correct the filter in "
         "collection.toml, or withdraw or retire the label.\n"
     )
 

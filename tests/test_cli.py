@@ -272,12 +272,6 @@ def test_a_folder_in_the_place_of_a_file(runbooks, desk_run):
     )
 
 
-def test_at_most_20_problems_are_printed(tiny, desk):
-    answer = desk(tiny(["{"] * 30), "index", "tiny")
-    assert answer.code == 2 and len(answer.errors) == 21
-    assert answer.errors[-1] == "error: and 10 more."
-
-
 def test_a_log_that_is_named_is_there(runbooks, desk):
     (runbooks / "data/desk.duckdb").mkdir()
     answer = desk(runbooks, "evaluate", "runbooks", "-c", "sparse")

@@ -70,7 +70,7 @@ def test_chunks_the_embedder_cuts_are_told(tiny, collection_of):
     (report,) = index(collection_of(root))
     assert report.manifest.cut == [["long", "as-is-v1", "long"]]
     assert report.notices == (
-        "Chunks longer than the embedder reads were cut: 1, long long for one. Shorter ones would "
+        "Chunks longer than the embedder reads were cut: 1, long for one. Shorter ones would "
         "be found better.",
     )
     assert index(collection_of(root))[0].manifest.cut == report.manifest.cut
@@ -101,7 +101,7 @@ def test_bad_files_are_refused_before_anything_is_embedded(tiny, collection_of):
     with pytest.raises(InvalidInput) as caught:
         index(collection_of(root))
     assert str(caught.value) == (
-        "data/tiny/corpus.jsonl:2: the chunk a a was already defined at data/tiny/corpus.jsonl:1. "
+        "data/tiny/corpus.jsonl:2: the chunk a was already defined at data/tiny/corpus.jsonl:1. "
         "Give one of the two another id."
     )
     assert manifests(root) == []

@@ -106,7 +106,7 @@ def test_a_second_tab_is_told_what_the_first_one_saved(desk_of):
     shown = item_of(loaded, "apple")
     first = labeling.grade(loaded, "ann", shown, 2).event
     assert conflict(labeling.grade, loaded, "ann", shown, 0) == (
-        f"apple apple was already judged at {first.time[11:19]} UTC (grade 2), perhaps in another "
+        f"apple was already judged at {first.time[11:19]} UTC (grade 2), perhaps in another "
         "tab. Nothing was saved: to change it, undo it below."
     )
     assert len(lines(root)) == 1
@@ -118,7 +118,7 @@ def test_what_changed_since_it_was_shown_is_not_graded(desk_of, edit):
     shown = item_of(read(), "apple")
     edit(root / "data/tiny/corpus.jsonl", "An apple tree", "Each apple tree")
     assert conflict(labeling.grade, read(), "ann", shown, 2) == (
-        "the chunk apple apple has changed since it was shown. "
+        "the chunk apple has changed since it was shown. "
         "Nothing was saved: read it again and grade again."
     )
     shown = item_of(read(), "apple")
@@ -157,7 +157,7 @@ def test_what_was_replaced_meanwhile_is_not_undone(desk_of):
     stale = read()
     undo(read)
     sentence = (
-        "the judgment of apple apple was already taken back or replaced. Look at the item again."
+        "the judgment of apple was already taken back or replaced. Look at the item again."
     )
     assert conflict(labeling.undo, stale, "ann", event.event) == sentence
     other = grade(read, "apple", 1)

@@ -3,11 +3,14 @@
 import re
 from pathlib import Path
 
+import click
 import pytest
 
+from app import api
 from app.cli import desk
 from app.core.judgments import Judgment, Retirement
 from app.core.questions import Question
+from app.flows.exchange import corpora, exporting, importing, label_rows, questions
 from app.settings import MODELS
 
 ROOT = Path(__file__).parents[1]
@@ -20,14 +23,43 @@ def test_both_commands_are_one_line_each():
     assert README.index(lines[1]) < README.index("## What it does")
 
 
-@pytest.mark.parametrize("name", sorted(desk.commands))
-def test_every_command_and_option_is_documented(name):
-    assert f"`desk {name}" in README
-    row = next(line for line in README.splitlines() if line.startswith(f"| `desk {name}"))
-    for parameter in desk.commands[name].params:
+def commands(group, before=""):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands(desk)), ids=str)
+def test_every_command_and_option_is_documented(name, command):
+    (row,) = [line for line in README.splitlines() if re.match(rf"\| `desk {name}[` ]", line)]
+    for parameter in command.params:
         option = max(parameter.opts, key=len)
         if option.startswith("--") and option != "--workspace":
             assert option in row
+
+
+@pytest.mark.parametrize("kind", [*importing.KINDS, *exporting.KINDS])
+def test_every_kind_of_file_is_documented(kind):
+    formats = README[README.index("## Formats") : README.index("## From Python")]
+    assert f"| `{kind}` |" in formats
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [label_rows.COLUMNS, questions.COLUMNS[:-1], corpora.ROLES],
+)
+def test_every_column_is_documented(columns):
+    formats = README[README.index("## Formats") : README.index("## From Python")]
+    for name in columns:
+        assert f"`{name}`" in formats
+
+
+@pytest.mark.parametrize("name", api.__all__)
+def test_every_name_of_the_python_api_is_documented(name):
+    section = README[README.index("## From Python") : README.index("## Publishing")]
+    assert name in {"Compared", "RunResult", "Scores"} or f"api.{name}" in section
 
 
 def test_options_of_the_bare_command_are_documented():

@@ -72,7 +72,7 @@ def test_low_cases_name_their_range(indexed, collection_of):
     text = score_tables([found], PRIMARY)
     low, high = found.scored.questions[1].known_bounds["ndcg"]
     assert low < high
-    assert f"  lowest nDCG@3:\n    {low:.2f}-{high:.2f} provisional  q1: first came b b" in text
+    assert f"  lowest nDCG@3:\n    {low:.2f}-{high:.2f} provisional  q1: first came b" in text
     assert "(unjudged); 1 of 1 relevant found" in text
 
 

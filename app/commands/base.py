@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -69,10 +69,19 @@ def tell(error: DeskError) -> None:
     for problem in error.problems:
         places.setdefault((problem.message, problem.remedy), []).append(problem.place)
     for (message, remedy), found in list(places.items())[:20]:
-        more = f" (and {len(found) - 1:,} more like it)" if len(found) > 1 else ""
-        click.echo(f"error: {Problem(f'{message}{more}', found[0], remedy)}", err=True)
+        click.echo(f"error: {Problem(f'{message}{_also(found)}', found[0], remedy)}", err=True)
     if len(places) > 20:
         click.echo(f"error: and {len(places) - 20:,} more.", err=True)
+
+
+def _also(places: Sequence[str]) -> str:
+    """The other places of a problem, of the first file by their lines alone."""
+    file = places[0].rpartition(":")[0]
+    others = [place.removeprefix(f"{file}:") for place in places[1:]]
+    if not others:
+        return ""
+    rest = f" and {len(others) - 8:,} more" if len(others) > 8 else ""
+    return f" (also at {', '.join(others[:8])}{rest})"
 
 
 def _root(ctx: click.Context) -> Path:

@@ -37,8 +37,8 @@ class ChunkKey:
         return json.dumps([self.document, self.version, self.chunk], ensure_ascii=False)
 
     def short(self) -> str:
-        """Document and chunk, as tables show it."""
-        return f"{self.document} {self.chunk}"
+        """Document and chunk, as tables show it; once where both are the same."""
+        return self.chunk if self.chunk == self.document else f"{self.document} {self.chunk}"
 
 
 @dataclass(frozen=True, slots=True)

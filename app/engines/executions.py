@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -156,13 +156,30 @@ def listed(
         return [_execution(row) for row in unit.rows("executions_list", conditions)]
 
 
+def asked(store: Store, execution: Execution) -> list[Row]:
+    """The questions of an execution: `question`, `text` as it was, `failure`, and times."""
+    with store.work() as unit:
+        return unit.rows("execution_questions_list", {"execution": execution.id})
+
+
 def reworded(store: Store, execution: Execution, texts: Mapping[str, str]) -> set[str]:
     """Questions of an execution that read otherwise in `texts`."""
-    with store.work() as unit:
-        asked = unit.rows("execution_questions_list", {"execution": execution.id})
     return {
-        row["question"] for row in asked if texts.get(row["question"]) not in (None, row["text"])
+        row["question"]
+        for row in asked(store, execution)
+        if texts.get(row["question"]) not in (None, row["text"])
     }
+
+
+def hits(store: Store, execution: Execution) -> Iterator[tuple[str, Hit]]:
+    """Every stored hit with its question, questions in order, without holding all of them.
+
+    The store is open until the last one was taken.
+    """
+    with store.work() as unit:
+        for row in unit.stream("hits_list", {"execution": execution.id, "depth": None}):
+            key = ChunkKey(row["document"], row["version"], row["chunk"])
+            yield row["question"], Hit(row["rank"], key, row["score"])
 
 
 def rankings(
@@ -173,10 +190,10 @@ def rankings(
     `depth` is the number of ranks read, None for all.
     """
     with store.work() as unit:
-        asked = unit.rows("execution_questions_list", {"execution": execution.id})
-        hits = unit.rows("hits_list", {"execution": execution.id, "depth": depth})
+        questions = unit.rows("execution_questions_list", {"execution": execution.id})
+        returned = unit.rows("hits_list", {"execution": execution.id, "depth": depth})
     found: dict[str, list[Hit]] = {}
-    for row in hits:
+    for row in returned:
         key = ChunkKey(row["document"], row["version"], row["chunk"])
         found.setdefault(row["question"], []).append(Hit(row["rank"], key, row["score"]))
     return [
@@ -187,5 +204,5 @@ def rankings(
             row["embed_ms"],
             row["search_ms"],
         )
-        for row in asked
-    ], {row["question"]: row["text"] for row in asked}
+        for row in questions
+    ], {row["question"]: row["text"] for row in questions}

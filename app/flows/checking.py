@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core.errors import DeskError, EmbedderError, NotReady, Problem
+from app.core.model import ChunkKey
 from app.flows.indexing import make_embedder
 from app.flows.loading import Loaded, load, require_questions
 from app.flows.searching import misfit, missing_vectors, read_manifest
@@ -104,10 +105,9 @@ def _index_findings(loaded: Loaded) -> list[Problem]:
         if reason:
             found[reason] = Problem(reason, remedy=f"Index it: desk index {collection.name}")
         elif manifest and manifest.cut:
-            document, _, chunk = manifest.cut[0]
             message = (
                 f"chunks longer than {manifest.embedder} reads were cut: {len(manifest.cut)}, "
-                f"{document} {chunk} for one"
+                f"{ChunkKey(*manifest.cut[0]).short()} for one"
             )
             found[message] = Problem(message, remedy="Split long paragraphs in the source texts")
     return list(found.values())

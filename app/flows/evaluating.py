@@ -115,7 +115,7 @@ def rescore(
         f"{name} was worded otherwise when {execution.id} was run and is left out."
         for name in sorted(executions.reworded(store, execution, texts))
     )
-    return replace(evaluation, notices=(*notices, *evaluation.notices))
+    return replace(evaluation, notices=(*notices, *_run_notices(execution), *evaluation.notices))
 
 
 def keep_scores(loaded: Loaded, execution: Execution) -> Evaluation:
@@ -183,6 +183,24 @@ def _evaluation(
         notices=tuple(_check_notices(execution)),
     )
     return evaluation, whole, label_set
+
+
+def _run_notices(execution: Execution) -> list[str]:
+    """What was odd about an imported run."""
+    run = execution.provenance.get("run", {})
+    by = "the rank column decides" if execution.ordered_by_rank else "the score decides"
+    odd = [
+        f"{number:,} {words}"
+        for number, words in (
+            (run.get("without_text", 0), "chunks without a text here"),
+            (run.get("duplicates", 0), "hits named before (first rank kept)"),
+            (run.get("disagreeing", 0), f"questions whose scores and ranks disagree ({by})"),
+            (run.get("unasked", 0), "questions without a row"),
+        )
+        if number
+    ]
+    name = f"{execution.configuration} was imported from {run.get('file')}"
+    return [f"{name}: {'; '.join(odd)}."] if odd else []
 
 
 def _check_notices(execution: Execution) -> list[str]:

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from app.core.corpus import Corpus
 from app.core.errors import NotReady
 from app.core.judgments import now
-from app.core.model import Chunk
+from app.core.model import Chunk, ChunkKey
 from app.core.snapshot import replace_file, write_snapshot
 from app.engines.bundled import BundledEmbedder
 from app.engines.embedding import Embedder, document_parts, render
@@ -157,8 +157,8 @@ def _index_one(loaded: Loaded, path: Path, names: list[str], progress: Progress)
     replace_file(path, json.dumps(asdict(manifest), indent=2, ensure_ascii=False) + "\n")
     notices = (
         (
-            f"Chunks longer than the embedder reads were cut: {len(cut)}, {cut[0][0]} {cut[0][2]} "
-            "for one. Shorter ones would be found better.",
+            f"Chunks longer than the embedder reads were cut: {len(cut)}, "
+            f"{ChunkKey(*cut[0]).short()} for one. Shorter ones would be found better.",
         )
         if cut
         else ()

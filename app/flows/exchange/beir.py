@@ -53,6 +53,8 @@ def export_beir(corpus: Corpus, labels: Labels, folder: Path) -> Exported:
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
     _lines(folder / "corpus.jsonl", map(_document, corpus.eligible.values()), found)
     _lines(folder / "queries.jsonl", map(_query, labels.questions.values()), found)
+    for split in _FILE_OF.values():
+        (folder / "qrels" / f"{split}.tsv").unlink(missing_ok=True)
     splits: dict[str, list[list[Cell]]] = {}
     for name, key, grade in qrels(labels, found):
         splits.setdefault(labels.questions[name].split, []).append([name, chunk_id(key), grade])
@@ -128,8 +130,12 @@ def import_beir(
         if written and not dry_run:
             for part in ("labels", "data"):
                 (workspace.root / part).mkdir(exist_ok=True)
-                target = workspace.root / part / name
-                shutil.copytree(root / part / name, target, dirs_exist_ok=True)
+                source, target = root / part / name, workspace.root / part / name
+                last = shutil.ignore_patterns("collection.toml")
+                shutil.copytree(source, target, ignore=last, dirs_exist_ok=True)
+            # The settings make it a collection: last of all.
+            settings = Path("data") / name / "collection.toml"
+            shutil.copyfile(root / settings, workspace.root / settings)
     return outcomes
 
 

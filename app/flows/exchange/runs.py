@@ -165,6 +165,7 @@ def _execution(
         "without_text": parsed.unknown,
         "duplicates": facts["duplicates"],
         "disagreeing": facts["disagreeing"],
+        "unasked": len(loaded.questions) - len(parsed.names),
     }
     identity = execution_id()
     return Execution(

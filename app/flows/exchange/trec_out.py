@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -103,34 +102,33 @@ def export_run(
 ) -> Exported:
     """Write the ranking of every question as a TREC run, hits below the threshold left out."""
     found, ids = Exported(), _Ids()
-    rankings, _ = executions.rankings(store, execution)
-    disagreeing = 0
+    threshold, configuration = execution.threshold, execution.configuration
+    returned: set[str] = set()
+    disagreeing: set[str] = set()
 
     def lines() -> Iterator[str]:
-        nonlocal disagreeing
-        for ranking in rankings:
-            hits = [
-                hit
-                for hit in ranking.hits
-                if execution.threshold is None or hit.score >= execution.threshold
-            ]
-            if ranking.failure is not None:
-                found.left_out["failed questions"] += 1
-            elif not hits:
-                found.left_out["questions without a hit"] += 1
-            disagreeing += any(b.score >= a.score for a, b in pairwise(hits))
-            for hit in hits:
-                score = repr(hit.score) if scores == "score" else str(len(hits) + 1 - hit.rank)
-                yield (
-                    f"{ids.question(ranking.question)} Q0 {ids.chunk(hit.key)} {hit.rank} {score} "
-                    f"{execution.configuration}\n"
-                )
+        before: tuple[str, float] | None = None
+        for question, hit in executions.hits(store, execution):
+            if threshold is not None and hit.score < threshold:
+                continue
+            returned.add(question)
+            if before is not None and before[0] == question and hit.score >= before[1]:
+                disagreeing.add(question)
+            before = question, hit.score
+            score = repr(hit.score) if scores == "score" else str(-hit.rank)
+            word = ids.chunk(hit.key)
+            yield f"{ids.question(question)} Q0 {word} {hit.rank} {score} {configuration}\n"
 
     _write(path, lines(), found)
+    for row in executions.asked(store, execution):
+        if row["failure"] is not None:
+            found.left_out["failed questions"] += 1
+        elif row["question"] not in returned:
+            found.left_out["questions without a hit"] += 1
     if disagreeing and scores == "score":
         found.notes.append(
-            f"Questions whose scores tie or rise along the ranks: {disagreeing}. Tools that sort "
-            "by score will see another order; --order rank writes scores that fall with the rank."
+            f"Questions whose scores tie or rise along the ranks: {len(disagreeing)}. Tools that "
+            "sort by score will see another order; --order rank writes scores that fall with it."
         )
     found.files.append(ids.write(path))
     return found
