@@ -8,7 +8,7 @@ import sys
 import click
 
 from app import __version__
-from app.commands import evaluation
+from app.commands import evaluation, exchange, publishing, upkeep
 from app.commands.base import Desk, open_workspace, print_notices, progress, tell, workspace_option
 from app.commands.evaluation import exit_code, print_scores
 from app.core.errors import DeskError, InvalidInput
@@ -65,7 +65,7 @@ def desk(
     serve(here, address, free)
 
 
-for command in evaluation.COMMANDS:
+for command in (*evaluation.COMMANDS, *exchange.COMMANDS, *publishing.COMMANDS, *upkeep.COMMANDS):
     desk.add_command(command)
 
 

@@ -132,7 +132,7 @@ def row(question, k, **more):
 
 
 def save_scores(store, one, labels, settings, rows):
-    scores.save(store, one, scores.keep_labels(store, one, labels), settings, rows)
+    scores.save(store, one, labels, settings, rows)
 
 
 def scores_of(store, one, labels):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from app.core.labels import Labels
 from app.core.model import ScoringSettings
@@ -11,21 +13,29 @@ from app.core.text import canonical
 from app.engines.executions import Execution, add_questions, key_row
 from app.engines.store import Row, Store, Unit
 
+#: One thread at a time puts label sets in or takes them out.
+_keeping = threading.RLock()
 
-def keep_labels(store: Store, execution: Execution, labels: Labels) -> int:
-    """The number of a label set in the store, where it is put unless it is there.
 
-    Label sets that no scores belong to make room: they were kept for a comparison that is over.
+@contextmanager
+def kept(store: Store, execution: Execution, labels: Labels) -> Iterator[int]:
+    """The number of a label set, which is in the store while this lasts.
+
+    Label sets that no scores belong to make room for a new one: they were kept for a comparison
+    that is over. Inside, the file is open, so that no other process can take this one out.
     """
-    owner = {"collection": execution.collection, "revision": labels.revision}
-    with store.work() as unit:
+    # Admission first: who waits for the lock inside must not be waited for by who holds it outside.
+    with store.work() as unit, _keeping:
+        owner = {"collection": execution.collection, "revision": labels.revision}
         if known := unit.rows("label_sets_find", owner):
-            return int(known[0]["label_ref"])
+            yield int(known[0]["label_ref"])
+            return
         with unit.transaction():
             unit.run("label_sets_drop", owner)
             unit.run("label_pairs_drop")
             unit.run("label_questions_drop")
-            return _add_labels(unit, labels, {**owner, "corpus": execution.corpus_revision})
+            number = _add_labels(unit, labels, {**owner, "corpus": execution.corpus_revision})
+        yield number
 
 
 def _add_labels(unit: Unit, labels: Labels, owner: Row) -> int:
@@ -65,14 +75,18 @@ def _add_labels(unit: Unit, labels: Labels, owner: Row) -> int:
 def save(
     store: Store,
     execution: Execution,
-    label_set: int,
+    labels: Labels,
     scoring: ScoringSettings,
     scores: Sequence[Row],
 ) -> None:
     """Keep scores with the label set and the scoring settings they belong to; once each."""
     settings = scoring.as_json()
-    here = {"execution": execution.id, "label": label_set, "hash": settings["hash"]}
-    with store.work() as unit, unit.transaction():
+    with (
+        kept(store, execution, labels) as label_set,
+        store.work() as unit,
+        unit.transaction(),
+    ):
+        here = {"execution": execution.id, "label": label_set, "hash": settings["hash"]}
         unit.run("scorings_add", {"hash": settings["hash"], "settings": canonical(settings)})
         if not unit.rows("scores_find", here):
             unit.run("scores_add", {**here, "collection": execution.collection}, scores)

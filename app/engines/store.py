@@ -8,12 +8,11 @@ stayed closed for 50 ms.
 
 from __future__ import annotations
 
-import random
 import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,8 +21,9 @@ import duckdb
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from app.engines.opening import patiently
 from app.engines.sql import statement
-from app.engines.store_errors import is_locked, locked, newer, ours
+from app.engines.store_errors import newer, ours
 
 BUSY_SECONDS = 2.0
 PAUSE_SECONDS = 0.05
@@ -68,7 +68,7 @@ class Unit:
         if incoming is None:
             self._cursor.execute(statement(name), dict(parameters or {}))
         elif len(incoming):
-            with self._arrived(incoming):
+            with self.beside("incoming", incoming):
                 self._cursor.execute(statement(name), dict(parameters or {}))
 
     def arrays(
@@ -80,8 +80,20 @@ class Unit:
         """Every row of a statement without nulls, as one array per column."""
         if incoming is None:
             return self._columns(name, parameters)
-        with self._arrived(incoming):
+        with self.beside("incoming", incoming):
             return self._columns(name, parameters)
+
+    def table(self, name: str, parameters: Mapping[str, Any] | None = None) -> pa.Table:
+        """Every row of a statement, as an Arrow table."""
+        return self._cursor.sql(statement(name), params=dict(parameters or {})).to_arrow_table()
+
+    def stream(
+        self, name: str, parameters: Mapping[str, Any] | None = None, size: int = 50_000
+    ) -> Iterator[Row]:
+        """Every row of a statement, one after the other, without holding all of them."""
+        result = self._cursor.sql(statement(name), params=dict(parameters or {}))
+        for batch in result.to_arrow_reader(size):
+            yield from batch.to_pylist()
 
     def _columns(self, name: str, parameters: Mapping[str, Any] | None) -> dict[str, NDArray[Any]]:
         found: dict[str, Any] = self._cursor.execute(
@@ -90,14 +102,14 @@ class Unit:
         return found
 
     @contextmanager
-    def _arrived(self, incoming: Incoming) -> Iterator[None]:
-        """Rows from outside, as the table `incoming`."""
+    def beside(self, name: str, incoming: Incoming) -> Iterator[None]:
+        """Rows from outside, as a table of that name while this lasts."""
         table = incoming if isinstance(incoming, pa.Table) else pa.Table.from_pylist(list(incoming))
-        self._cursor.register("incoming", table)
+        self._cursor.register(name, table)
         try:
             yield
         finally:
-            self._cursor.unregister("incoming")
+            self._cursor.unregister(name)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -109,6 +121,19 @@ class Unit:
             self._cursor.rollback()
             raise
         self._cursor.commit()
+
+
+@contextmanager
+def scratch() -> Iterator[Unit]:
+    """A unit of work without a store, for statements over files; raises StoreError."""
+    try:
+        connection = duckdb.connect(":memory:", config=_CONFIG)
+        try:
+            yield Unit(connection)
+        finally:
+            connection.close()
+    except duckdb.Error as error:
+        raise ours(error, "a temporary file") from error
 
 
 class Store:
@@ -174,14 +199,11 @@ class Store:
 
         Waits `seconds` (10) for another process. Raises as `work` does. Not to be used inside.
         """
-        with self.alone():
-            connection = self._connect(seconds, read_only=True)
+        with self.alone(), closing(self._connect(seconds, read_only=True)) as connection:
             try:
                 yield Unit(connection)
             except duckdb.Error as error:
                 raise ours(error, self._place) from error
-            finally:
-                connection.close()
 
     def _enter(self) -> duckdb.DuckDBPyConnection:
         depth = getattr(self._inside, "depth", 0)
@@ -229,30 +251,11 @@ class Store:
     def _connect(
         self, seconds: float | None = None, *, read_only: bool = False
     ) -> duckdb.DuckDBPyConnection:
-        seconds = LOCK_SECONDS if seconds is None else seconds
-        until = time.monotonic() + seconds
-        pause = 0.005
-        while True:
-            inode = self._inode()
-            try:
-                connection = duckdb.connect(str(self.path), read_only=read_only, config=_CONFIG)
-                if inode in (None, self._inode()):
-                    return connection
-                # Another file was put in its place meanwhile: what is open has no name any more.
-                connection.close()
-            except duckdb.Error as error:
-                if inode == self._inode() and not is_locked(error):
-                    raise ours(error, self._place) from error
-                if time.monotonic() > until:
-                    raise locked(error, self._place, seconds) from error
-            time.sleep(pause * random.uniform(0.5, 1.0))
-            pause = min(pause * 1.5, 0.03)
+        def connect() -> duckdb.DuckDBPyConnection:
+            return duckdb.connect(str(self.path), read_only=read_only, config=_CONFIG)
 
-    def _inode(self) -> int | None:
-        try:
-            return self.path.stat().st_ino
-        except OSError:
-            return None
+        seconds = LOCK_SECONDS if seconds is None else seconds
+        return patiently(connect, duckdb.Error, self.path, self._place, seconds)
 
     def _migrate(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
         """Bring the schema up to date, after a copy of a store that had an older one."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -48,11 +50,14 @@ class VectorCache:
                 with connection:
                     yield connection
         except sqlite3.Error as error:
-            raise EngineError(
-                f"the vector cache cannot be used: {error}",
-                place=f"{self.path.parent.name}/{self.path.name}",
-                remedy="Remove the file and run desk index again: it only holds what can be remade",
-            ) from error
+            raise self._broken(str(error)) from error
+
+    def _broken(self, reason: str) -> EngineError:
+        return EngineError(
+            f"the vector cache cannot be used: {reason}",
+            place=f"{self.path.parent.name}/{self.path.name}",
+            remedy="Remove the file and run desk index again: it only holds what can be remade",
+        )
 
     def add(self, keys: Sequence[str], embedded: Embedded) -> None:
         """Keep vectors, durably."""
@@ -80,6 +85,63 @@ class VectorCache:
         joined = b"".join(found[key][0] for key in keys)
         vectors = np.frombuffer(joined, dtype=np.float32).reshape(len(keys), dimension)
         return vectors, [bool(found[key][1]) for key in keys]
+
+    @property
+    def files(self) -> list[Path]:
+        """The file, and what SQLite keeps beside it."""
+        names = (self.path.name + end for end in ("", "-wal", "-shm"))
+        return [path for path in map(self.path.with_name, names) if path.exists()]
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return sum(path.stat().st_size for path in self.files)
+
+    def unneeded(self, keys: Iterable[str]) -> tuple[int, int]:
+        """How many vectors are not of these keys, and how many there are."""
+        with self._open() as connection:
+            ((unneeded, rows),) = connection.execute(*_bound("vectors_unneeded", list(keys)))
+        return int(unneeded), int(rows)
+
+    def keep_only(self, keys: Iterable[str]) -> None:
+        """Remove every vector that is not of these keys, and give its room back."""
+        with self._open() as connection:
+            connection.execute(*_bound("vectors_drop", list(keys)))
+            connection.commit()
+            connection.execute("vacuum")
+            connection.execute("pragma wal_checkpoint(truncate)")
+
+    def remove(self) -> None:
+        """Remove the file with what is beside it."""
+        for path in self.files:
+            path.unlink(missing_ok=True)
+
+    def look(self) -> frozenset[str]:
+        """The keys of a file that is whole, read without making or changing anything.
+
+        Raises EngineError. What is still in the `-wal` file is read from a copy.
+        """
+        try:
+            with self._looked_at() as uri, closing(sqlite3.connect(uri, uri=True)) as connection:
+                (found,) = connection.execute("pragma quick_check(1)").fetchone()
+                if found != "ok":
+                    raise self._broken(str(found).splitlines()[-1])
+                return frozenset(key for (key,) in connection.execute(statement("vectors_keys")))
+        except sqlite3.Error as error:
+            raise self._broken(str(error)) from error
+        except OSError as error:
+            raise self._broken(error.strerror or str(error)) from error
+
+    @contextmanager
+    def _looked_at(self) -> Iterator[str]:
+        wal = self.path.with_name(f"{self.path.name}-wal")
+        if not wal.exists() or not wal.stat().st_size:
+            yield f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
+            return
+        with TemporaryDirectory() as folder:
+            for path in (wal, self.path):
+                shutil.copyfile(path, Path(folder) / path.name)
+            yield (Path(folder) / self.path.name).as_uri()
 
 
 def _bound(name: str, keys: Sequence[str]) -> tuple[str, tuple[str]]:

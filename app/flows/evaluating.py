@@ -154,11 +154,9 @@ def _stored(
     reused: bool,
 ) -> Evaluation:
     """The evaluation of one split, kept for all questions."""
-    evaluation, whole, label_set = _evaluation(
-        loaded, execution, scoring, split, store, reused=reused
-    )
+    evaluation, whole = _evaluation(loaded, execution, scoring, split, store, reused=reused)
     rows = [score_row(question) for question in whole.questions]
-    scores.save(store, execution, label_set, scoring, rows)
+    scores.save(store, execution, loaded.labels, scoring, rows)
     return evaluation
 
 
@@ -170,8 +168,8 @@ def _evaluation(
     store: Store,
     *,
     reused: bool,
-) -> tuple[Evaluation, Scored, int]:
-    whole, label_set = score_execution(store, execution, loaded, scoring)
+) -> tuple[Evaluation, Scored]:
+    whole = score_execution(store, execution, loaded, scoring)
     scored = whole.of_split(split)
     evaluation = Evaluation(
         execution=execution,
@@ -182,7 +180,7 @@ def _evaluation(
         reused=reused,
         notices=tuple(_check_notices(execution)),
     )
-    return evaluation, whole, label_set
+    return evaluation, whole
 
 
 def _run_notices(execution: Execution) -> list[str]:

@@ -18,14 +18,14 @@ from app.flows.scoring import acceptance, asked, graded_hits, numbers
 
 def score_execution(
     store: Store, execution: Execution, loaded: Loaded, scoring: ScoringSettings
-) -> tuple[Scored, int]:
-    """The outcomes of an execution under the labels as they are now, and the label set's number."""
-    labels = loaded.labels
-    label_set = scores.keep_labels(store, execution, labels)
+) -> Scored:
+    """The outcomes of an execution under the labels as they are now."""
     evidence = _evidence(store, execution, loaded, max(scoring.cutoffs))
-    complete = labels.complete_hashes
-    found = score_stored(store, execution, label_set, scoring, complete, evidence, loaded.questions)
-    return found, label_set
+    complete = loaded.labels.complete_hashes
+    with scores.kept(store, execution, loaded.labels) as label_set:
+        return score_stored(
+            store, execution, label_set, scoring, complete, evidence, loaded.questions
+        )
 
 
 def score_stored(

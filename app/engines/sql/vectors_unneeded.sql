@@ -1,3 +1,2 @@
-select count(*), coalesce(sum(length(key) + length(vector)), 0)
+select count(*) filter (where key not in (select value from json_each(?))), count(*)
 from vectors
-where key not in (select value from json_each(?))

@@ -1,0 +1,1 @@
+"""Keeping a workspace in order: backup, doctor, deleting, pruning."""
