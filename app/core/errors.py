@@ -2,6 +2,7 @@
 
 DeskError                   one sentence: the thing, the place, the cause, the remedy
 ├── InvalidInput            a file, a setting or an argument; carries every problem found
+│   └── ForeignLabels       not one label names a chunk of the corpus
 ├── NotReady                something must be done first (index, start a server)
 ├── EngineError             an outside thing failed: embedder, Qdrant
 │   └── EmbedderError
@@ -56,6 +57,10 @@ class InvalidInput(DeskError):
         error.problems = found
         error.args = ("\n".join(str(problem) for problem in found),)
         return error
+
+
+class ForeignLabels(InvalidInput):
+    """Not one label names a chunk of the corpus: two id spaces never meet in silence."""
 
 
 class NotReady(DeskError):

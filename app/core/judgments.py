@@ -94,7 +94,7 @@ class Judgment(Record):
 
     format: Literal[1]
     event: Id
-    time: str
+    time: Text
     author: Author
     kind: Literal["grade", "cannot-judge", "later", "withdraw"]
     question: Id
@@ -105,9 +105,9 @@ class Judgment(Record):
     evidence: list[Evidence] = []
     blind: bool = True
     adjudication: bool = False
-    text_hash: str | None = None
-    question_hash: str | None = None
-    guidelines: str | None = None
+    text_hash: Text | None = None
+    question_hash: Text | None = None
+    guidelines: Text | None = None
     replaces: Id | None = None
     no_text: bool = False
 
@@ -147,13 +147,13 @@ class Retirement(Record):
 
     format: Literal[1]
     event: Id
-    time: str
+    time: Text
     author: Author
     kind: Literal["retire-label"]
     question: Id
     chunk: Annotated[list[str], AfterValidator(_key)]
     note: Text
-    text_hash: str | None = None
+    text_hash: Text | None = None
 
     @property
     def key(self) -> ChunkKey:

@@ -66,16 +66,19 @@ class Ids:
         found = set(self._by_chunk.get(word, ()))
         whole = (key_of(word), _key_in_json(word))
         found |= {key for key in whole if key is not None and key in self.corpus.chunks}
-        if not found and (decoded := name_of(word)) is not None:
-            found.update(self._by_chunk.get(decoded, ()))
-            found = found or set(self._by_document.get(word, ()))
-            found = found or set(self._by_document.get(decoded, ()))
+        decoded = name_of(word) or word
+        for names, name in (
+            (self._by_chunk, decoded),
+            (self._by_document, word),
+            (self._by_document, decoded),
+        ):
+            found = found or set(names.get(name, ()))
         if len(found) > 1:
             first, second = sorted(found)[:2]
             raise InvalidInput(
                 f"{shown(word)} names {len(found)} chunks, {first.short()} and {second.short()} "
                 "for two",
-                remedy="Write document|version|chunk",
+                remedy="Write document|version|chunk, or say which it is in a map file: --map",
             )
         return next(iter(found), None)
 
@@ -103,9 +106,13 @@ def _key_in_json(word: str) -> ChunkKey | None:
         return None
     try:
         value = json.loads(word)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    if len(value) == 3 and all(isinstance(part, str) and part.strip() for part in value):
+    if (
+        isinstance(value, list)
+        and len(value) == 3
+        and all(isinstance(part, str) and part.strip() for part in value)
+    ):
         return ChunkKey(*value)
     return None
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from app.core.corpus import Corpus
-from app.core.errors import InvalidInput, Problem
+from app.core.errors import ForeignLabels, InvalidInput, Problem
 from app.core.gathering import Gathered, Pair, Retired
 from app.core.grades import PairLabel, live
 from app.core.judgments import Judgment, Retirement
@@ -118,18 +118,16 @@ def resolve(
     for placed in in_force:
         gathered.take(placed)
     problems, met = gathered.problems, gathered.met
-    if in_force and not met and not problems:
-        first = in_force[0]
-        problems.append(
-            Problem(
-                f"not one of the {len(in_force)} labels names a chunk of this corpus, "
-                f"{first.event.key.short()} for one",
-                first.place,
-                "Check the chunking rule and the ids: labels and corpus must share them",
-            )
-        )
     if problems:
         raise InvalidInput.of(problems)
+    if in_force and not met:
+        first = in_force[0]
+        raise ForeignLabels(
+            f"not one of the {len(in_force)} labels names a chunk of this corpus, "
+            f"{first.event.key.short()} for one",
+            place=first.place,
+            remedy="Check the chunking rule and the ids: labels and corpus must share them",
+        )
     pairs = gathered.labels(scoring)
     notices += gathered.notices
     # Completeness speaks of questions somebody has judged as they now read, not of new ones.

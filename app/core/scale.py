@@ -22,7 +22,7 @@ def parse_scale(words: str, highest: int = HIGHEST_GRADE) -> dict[int, int | Non
     """
     scale: dict[int, int | None] = {}
     for part in words.split(","):
-        found = re.fullmatch(r"\s*(-?\d+)\s*=\s*(\d+|skip)\s*", part)
+        found = re.fullmatch(r"\s*(-?\d{1,9})\s*=\s*(\d{1,9}|skip)\s*", part)
         if not found:
             raise InvalidInput(
                 f"{shown(part)} is not a mapping of one grade to another",

@@ -30,10 +30,10 @@ def key_token(key: ChunkKey) -> str:
 
 
 def name_of(word: str) -> str | None:
-    """The id a word stands for; None where it is no UTF-8."""
+    """The id a word stands for; None where it is no text."""
     try:
         return unquote_to_bytes(word).decode("utf-8")
-    except UnicodeDecodeError:
+    except UnicodeError:
         return None
 
 

@@ -13,6 +13,8 @@ from app.core.errors import InvalidInput
 from app.engines.executions import Execution, add_execution
 from app.engines.store import Store, Unit
 
+_IDENTITY = ["document", "version", "chunk", "text_hash"]
+
 
 @dataclass(frozen=True)
 class Contents:
@@ -24,10 +26,27 @@ class Contents:
     def same(self, other: Contents, collection: str) -> bool:
         """Whether both say the same, whatever the collection was called where `other` was made."""
         renamed = {**other.head, "collection": collection}
+        # Texts may be retained on one side only; the hashes of the chunks stand for them.
+        columns = {"question": None, "hit": None, "chunk": _IDENTITY}
         return dict(self.head) == renamed and all(
-            self.tables[name].to_pylist() == table.to_pylist()
-            for name, table in other.tables.items()
+            _rows(self.tables[name], wanted) == _rows(other.tables[name], wanted)
+            for name, wanted in columns.items()
         )
+
+    def without_texts(self) -> Contents:
+        """The same without texts, titles and headings."""
+        chunks = self.tables["chunk"]
+        for name in ("title", "section"):
+            blank = pa.array([""] * len(chunks), pa.string())
+            chunks = chunks.set_column(chunks.schema.get_field_index(name), name, blank)
+        return Contents(
+            self.head, {**self.tables, "chunk": chunks, "text": self.tables["text"].slice(0, 0)}
+        )
+
+
+def _rows(table: pa.Table, columns: list[str] | None) -> list[Any]:
+    rows: list[Any] = (table if columns is None else table.select(columns)).to_pylist()
+    return rows
 
 
 def find(store: Store, execution: str) -> Contents | None:
@@ -59,7 +78,7 @@ def _contents(unit: Unit, row: dict[str, Any]) -> Contents:
     # By name, not by number: numbers differ from store to store.
     questions = unit.table("execution_questions_list", here).sort_by("question")
     hits = unit.table("hits_list", {**here, "depth": None})
-    return Contents(
+    contents = Contents(
         head,
         {
             "question": questions,
@@ -68,6 +87,8 @@ def _contents(unit: Unit, row: dict[str, Any]) -> Contents:
             "text": unit.table("corpus_texts_list", here),
         },
     )
+    # A text is stored once for all: another execution may have retained what this one did not.
+    return contents if head["provenance"].get("retain_text", True) else contents.without_texts()
 
 
 def save(store: Store, contents: Contents, collection: str) -> Execution:

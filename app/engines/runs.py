@@ -72,11 +72,13 @@ def save(
             "chunk": [key.chunk for key in keys],
         }
     )
-    numbered = [
-        {"number": number, "question": name}
-        for number, name in enumerate(questions)
-        if name not in failures
-    ]
+    kept = [number for number, name in enumerate(questions) if name not in failures]
+    numbered = pa.table(
+        {
+            "number": pa.array(kept, pa.int32()),
+            "question": pa.array([questions[number] for number in kept], pa.string()),
+        }
+    )
     with store.work() as unit, unit.transaction():
         add_corpus(unit, execution, corpus, retain_text=retain_text)
         add_execution(unit, execution, asked)

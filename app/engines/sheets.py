@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import os
 import re
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -28,14 +30,20 @@ Cell = str | int | float | bool | None
 #: What a spreadsheet takes for a formula, behind the quote marks that keep it from that.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 #: What XML cannot hold, and what reads like an escape for it.
-_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
+_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4})")
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
-#: The most characters a cell of a spreadsheet takes.
+#: The most characters a cell of a spreadsheet takes, counted in UTF-16.
 MOST_IN_CELL = 32_767
 #: Sheets unpacked above this are refused: no list of questions or labels is as large.
 _MOST_BYTES = 1_000_000_000
 #: One time for all: the same content gives the same bytes.
 _TIME = (1980, 1, 1, 0, 0, 0)
+
+#: What openpyxl and the modules below it raise for a file that is damaged.
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, StopIteration, SyntaxError,
+    NotImplementedError, RuntimeError, TypeError, AttributeError,
+)  # fmt: skip
 
 csv.field_size_limit(2**31 - 1)
 
@@ -61,7 +69,9 @@ def read_sheet(path: Path, place: str, *, people: bool = True) -> Sheet:
     try:
         if path.suffix.lower() == ".xlsx":
             return _read_xlsx(path, place)
-        return read_text(_decoded(path.read_bytes(), place), place, people=people)
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else None
+        text = _decoded(path.read_bytes(), place)
+        return read_text(text, place, people=people, delimiter=delimiter)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror or error}"
         raise InvalidInput(message, place=place, remedy="Name a readable file") from error
@@ -80,10 +90,10 @@ def _decoded(raw: bytes, place: str) -> str:
         ) from error
 
 
-def read_text(text: str, place: str, *, people: bool = True) -> Sheet:
+def read_text(text: str, place: str, *, people: bool = True, delimiter: str | None = None) -> Sheet:
     """A table in text: commas, semicolons or tabs between cells, as its first line has them."""
-    first = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=first.count)
+    first = re.sub('"[^"]*"', "", text.split("\n", 1)[0])
+    delimiter = delimiter or max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, [])
@@ -113,7 +123,8 @@ def read_text(text: str, place: str, *, people: bool = True) -> Sheet:
                 )
             if any(cells):
                 found = [plain(cell) or None for cell in cells]
-                yield number, dict(zip(columns, found, strict=False))
+                cut = zip(columns, found, strict=False)
+                yield number, {name: cell for name, cell in cut if cell is not None}
 
     return Sheet(columns, rows())
 
@@ -142,20 +153,30 @@ def _read_xlsx(path: Path, place: str) -> Sheet:
             warnings.simplefilter("ignore")  # about looks, which do not matter here
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         sheet = next(s for s in book.worksheets if s.sheet_state == "visible")
-        lines = sheet.iter_rows(values_only=True)
-        columns = _columns([_cell(value) for value in next(lines, ())], place)
-    except (zipfile.BadZipFile, KeyError, ValueError, StopIteration, SyntaxError) as error:
+        # Some programs state a size that is wrong; what is there counts.
+        sheet.reset_dimensions()
+        read = [[_cell(value) for value in row] for row in sheet.iter_rows(values_only=True)]
+        header, lines = (read[0], read[1:]) if read else ([], [])
+    except _BROKEN as error:
         raise InvalidInput(
             "the file is not a readable spreadsheet",
             place=place,
             remedy="Save it again as .xlsx, or as CSV UTF-8",
         ) from error
 
+    columns = _columns(header, place)
+
     def rows() -> Iterator[tuple[int, dict[str, Cell]]]:
-        for number, values in enumerate(lines, start=2):
-            cells = [_cell(value) for value in values]
+        for number, cells in enumerate(lines, start=2):
+            if any(cell is not None for cell in cells[len(columns) :]):
+                raise InvalidInput(
+                    f"the row has cells to the right of the {len(columns)} columns of the header",
+                    place=f"{place}:{number}",
+                    remedy="Name the column, or clear the cells",
+                )
             if any(cell is not None for cell in cells):
-                yield number, dict(zip(columns, cells, strict=False))
+                cut = zip(columns, cells, strict=False)
+                yield number, {name: cell for name, cell in cut if cell is not None}
 
     return Sheet(columns, rows())
 
@@ -203,10 +224,14 @@ def _write_csv(
     encoding, line_end = ("utf-8-sig", "\r\n") if people else ("utf-8", "\n")
     safe = _defused if people else str
     with path.open("w", encoding=encoding, newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator=line_end)
-        writer.writerow([safe(name) for name in columns])
-        for row in rows:
+        line = io.StringIO()
+        # With this line end a carriage return in a cell is quoted, whatever ends the line.
+        writer = csv.writer(line, delimiter=delimiter, lineterminator="\r\n")
+        for row in itertools.chain([columns], rows):
             writer.writerow([safe(_words(cell)) for cell in row])
+            file.write(line.getvalue().removesuffix("\r\n") + line_end)
+            line.seek(0)
+            line.truncate()
 
 
 def _words(cell: Cell) -> str:
@@ -233,7 +258,7 @@ def _write_xlsx(
     sheet.freeze_panes = "A2"
 
     def text_cell(text: str, number: int) -> WriteOnlyCell:
-        if len(text) > MOST_IN_CELL:
+        if len(text.encode("utf-16-le")) // 2 > MOST_IN_CELL:
             raise InvalidInput(
                 f"a text of {len(text):,} characters is too long for a cell, which takes "
                 f"{MOST_IN_CELL:,}",
@@ -246,18 +271,31 @@ def _write_xlsx(
         cell._value = _UNFIT.sub(_escaped, text)
         return cell
 
-    for number, row in enumerate([columns, *rows], start=1):
-        sheet.append([text_cell(cell, number) if isinstance(cell, str) else cell for cell in row])
+    # All of them first: a row that is refused would leave the sheet's writer open.
+    cells = [
+        [text_cell(cell, n) if cell and isinstance(cell, str) else _plain(cell) for cell in row]
+        for n, row in enumerate([columns, *rows], start=1)
+    ]
+    for row_cells in cells:
+        sheet.append(row_cells)
     packed = io.BytesIO()
     book.save(packed)
     with zipfile.ZipFile(packed) as source, zipfile.ZipFile(path, "w") as target:
         for member in source.namelist():
             info = zipfile.ZipInfo(member, _TIME)
             info.compress_type = zipfile.ZIP_DEFLATED
-            target.writestr(info, source.read(member))
+            content = source.read(member)
+            # The time of saving is set whatever the properties say.
+            content = re.sub(
+                rb"(<dcterms:modified[^>]*>)[^<]*", rb"\g<1>1980-01-01T00:00:00Z", content
+            )
+            target.writestr(info, content)
+
+
+def _plain(cell: Cell) -> Cell:
+    """A cell that is no text; an empty text is no cell."""
+    return None if cell == "" else cell
 
 
 def _escaped(found: re.Match[str]) -> str:
-    text = found[0]
-    # An underscore in front of x... is written as an escape of its own.
-    return f"_x{ord(text):04X}_" if len(text) == 1 else f"_x005F_{text[1:]}"
+    return f"_x{ord(found[0]):04X}_"

@@ -48,9 +48,12 @@ def provenance(
     label_revision: str,
     scoring: ScoringSettings,
     checks: dict[str, Any],
+    *,
+    retain_text: bool,
 ) -> dict[str, Any]:
     """What is stored with an execution beside its corpus revision and times."""
     return {
+        "retain_text": retain_text,
         "configuration": searcher.configuration.model_dump(),
         "filters": searcher.filters,
         "depth": depth,

@@ -75,6 +75,7 @@ class Run:
                 loaded.labels.revision,
                 self.scoring,
                 checks,
+                retain_text=retain_text,
             ),
         )
         executions.save(

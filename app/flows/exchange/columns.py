@@ -136,7 +136,7 @@ def open_table(
 
 
 def _renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {ours: row[theirs] for ours, theirs in names.items() if row.get(theirs) is not None}
+    return {ours: row[theirs] for ours, theirs in names.items() if theirs in row}
 
 
 def raw_lines(path: Path, place: str) -> Iterator[tuple[int, bytes]]:

@@ -15,6 +15,7 @@ from app.flows.comparing import find_execution
 from app.flows.exchange import event_rows, execution_files
 from app.flows.exchange.beir import export_beir
 from app.flows.exchange.events import event_lines, events
+from app.flows.exchange.keymaps import map_beside
 from app.flows.exchange.questions import export_questions
 from app.flows.exchange.trec_out import Exported, Scores, export_qrels, export_run
 from app.flows.loading import load
@@ -40,11 +41,18 @@ def send_out(collection: Collection, kind: str, path: Path, choice: Choice) -> E
     else TREC qrels of the effective grades. Raises InvalidInput where the file is there already or
     there is nothing to export.
     """
-    if path.exists() and not choice.force:
+    for taken in (path, map_beside(path)) if _has_map(kind, path) else (path,):
+        if taken.exists() and not choice.force:
+            raise InvalidInput(
+                "it is there already; nothing was written",
+                place=str(taken),
+                remedy="Name another one, or write over it with --force",
+            )
+    if kind == "labels" and path.suffix.lower() == ".zip":
         raise InvalidInput(
-            "it is there already; nothing was written",
+            "labels go into a .zip as a bundle",
             place=str(path),
-            remedy="Name another one, or write over it with --force",
+            remedy=f"Run: desk labels bundle {collection.name} {path}",
         )
     if kind == "beir" and path.exists() and not path.is_dir():
         raise InvalidInput("this is a file", place=str(path), remedy="Name a folder")
@@ -61,6 +69,12 @@ def send_out(collection: Collection, kind: str, path: Path, choice: Choice) -> E
         ) from error
 
 
+def _has_map(kind: str, path: Path) -> bool:
+    """Whether an export is TREC, which has a map of its ids beside it."""
+    plain = path.suffix.lower() in (".jsonl", ".json") or is_sheet(path)
+    return kind == "run" or (kind == "labels" and not plain)
+
+
 def _export(collection: Collection, kind: str, path: Path, choice: Choice) -> Exported:
     if kind == "questions":
         return Exported(export_questions(collection, path), files=[path])
@@ -73,11 +87,13 @@ def _export(collection: Collection, kind: str, path: Path, choice: Choice) -> Ex
     execution = _execution(collection, store, choice.execution)
     if kind == "run":
         return export_run(store, execution, path, choice.order)
-    return Exported(execution_files.export_execution(store, execution.id, path), files=[path])
+    retain_text = collection.settings.retain_text
+    written = execution_files.export_execution(store, execution.id, path, retain_text=retain_text)
+    return Exported(written, files=[path])
 
 
 def _labels(collection: Collection, path: Path, grades: Scale) -> Exported:
-    if path.suffix.lower() == ".jsonl":
+    if path.suffix.lower() in (".jsonl", ".json"):
         lines = list(event_lines(collection))
         replace_file(path, b"".join(lines).decode())
         return Exported(len(lines), files=[path])

@@ -10,12 +10,17 @@ from app.core.jsonlines import read_objects
 from app.core.keys import KeyMap
 from app.core.model import ChunkKey
 from app.core.snapshot import replace_file
-from app.core.text import canonical
+from app.core.text import canonical, shown
+
+
+def map_beside(path: Path) -> Path:
+    """Where the map of a file is looked for."""
+    return path.with_name(f"{path.name}.map.jsonl")
 
 
 def map_for(path: Path, given: Path | None) -> KeyMap:
     """The map of a file: the one given, else the one that lies beside it, else none."""
-    beside = path.with_name(f"{path.name}.map.jsonl")
+    beside = map_beside(path)
     chosen = given or (beside if beside.exists() else None)
     return read_map(chosen) if chosen else KeyMap()
 
@@ -27,7 +32,16 @@ def read_map(path: Path) -> KeyMap:
     for line in read_objects(path, path.name, problems):
         value, word = line.value, line.value.get("id")
         question, chunk = value.get("question"), value.get("chunk")
-        if isinstance(word, str) and isinstance(question, str) and chunk is None:
+        earlier = found.questions.get(str(word)) or found.chunks.get(str(word))
+        if earlier is not None:
+            problems.append(
+                Problem(
+                    f"the id {shown(str(word))} was given a meaning before",
+                    f"{path.name}:{line.number}",
+                    "Keep one of the two lines",
+                )
+            )
+        elif isinstance(word, str) and isinstance(question, str) and chunk is None:
             found.questions[word] = question
         elif isinstance(word, str) and question is None and _is_key(chunk):
             document, version, name = chunk

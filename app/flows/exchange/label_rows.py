@@ -60,7 +60,7 @@ def read_rows(
     raw = _trec(path, found) if trec else _table(path, columns, found)
     textless: set[ChunkKey] = set()
     grades: Counter[int] = Counter()
-    seen: dict[tuple[str, str, ChunkKey], LabelRow] = {}
+    seen: dict[tuple[str, str, object], LabelRow] = {}
     for line, row in raw:
         where = f"{path.name}:{line}"
         try:
@@ -71,17 +71,14 @@ def read_rows(
         if isinstance(label, str):
             found.left_out[label] += 1
             continue
-        pair = label.reviewer, label.question, label.key
+        chunk = reading.ids.corpus.chunks.get(label.key)
+        pair = label.reviewer, label.question, chunk.text_hash if chunk else label.key
         earlier = seen.setdefault(pair, label)
         if earlier is not label:
             if earlier.grade == label.grade:
-                found.left_out["repeated"] += 1
+                found.left_out["repeated" if earlier.key == label.key else "same text"] += 1
             else:
-                message = (
-                    f"{shown(label.question)} and {label.key.short()} have the grade "
-                    f"{earlier.grade} on line {earlier.line} and {label.grade} here"
-                )
-                found.refuse(line, message, "Keep one of the two")
+                found.refuse(line, _contradiction(earlier, label), "Keep one of the two")
             continue
         if label.textless:
             textless.add(label.key)
@@ -100,6 +97,16 @@ def read_rows(
         )
 
 
+def _contradiction(earlier: LabelRow, label: LabelRow) -> str:
+    same = (
+        "" if earlier.key == label.key else f", which has the same text as {earlier.key.short()},"
+    )
+    return (
+        f"{shown(label.question)} and {label.key.short()}{same} have the grade {earlier.grade} on "
+        f"line {earlier.line} and {label.grade} here"
+    )
+
+
 def _trec(path: Path, found: Outcome) -> Iterator[tuple[int, dict[str, Any]]]:
     more = 0
     try:
@@ -107,7 +114,11 @@ def _trec(path: Path, found: Outcome) -> Iterator[tuple[int, dict[str, Any]]]:
             found.read += 1
             more += len(words) > 4
             names = ("question", "", "chunk", "grade")
-            row = {n: w.decode("utf-8", "replace") for n, w in zip(names, words, strict=False)}
+            try:
+                row = {n: w.decode("utf-8") for n, w in zip(names, words, strict=False)}
+            except UnicodeDecodeError:
+                found.refuse(line, "the line is not UTF-8", "Save the file as UTF-8")
+                continue
             yield line, {**row, "": len(words)}
     except OSError as error:
         message = f"the file cannot be read: {error.strerror or error}"

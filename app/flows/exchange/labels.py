@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from app.core.errors import DeskError, InvalidInput, Problem
-from app.core.grades import live, text_judged
+from app.core.errors import DeskError, ForeignLabels, InvalidInput, Problem
+from app.core.grades import is_fresh, live, text_judged
 from app.core.ids import event_id
 from app.core.jsonlines import parse_object
 from app.core.judgments import Judgment, Retirement, file_name, now, reviewer_id
 from app.core.keys import Ids
 from app.core.labels import resolve
-from app.core.ledger import Ledger, Placed, Snapshot
+from app.core.ledger import Placed, Snapshot
 from app.core.questions import parse_record
 from app.core.scale import Scale
 from app.core.snapshot import read_complete_hashes
@@ -34,14 +35,19 @@ from app.workspace import Collection
 IMPORTED = "imported"
 
 Event = Judgment | Retirement
+EventT = TypeVar("EventT", Judgment, Retirement)
 
 
 @dataclass
 class _Incoming:
-    """New events, each with the line of the file it comes from."""
+    """New events, each with the line of the file it comes from.
+
+    `made` has, for those made of rows, what they judge: the text, or the key of a chunk without.
+    """
 
     judgments: list[tuple[int, Judgment]] = field(default_factory=list)
     retirements: list[tuple[int, Retirement]] = field(default_factory=list)
+    made: dict[str, object] = field(default_factory=dict)
 
     def add(self, line: int, event: Event) -> None:
         if isinstance(event, Judgment):
@@ -102,7 +108,7 @@ def import_labels(
     _try(loaded, incoming, found)
     found.new = len(incoming)
     return found.finish(
-        lambda: _write(collection, incoming), dry_run=dry_run, skip_refused=skip_refused
+        lambda: _write(loaded, incoming), dry_run=dry_run, skip_refused=skip_refused
     )
 
 
@@ -127,7 +133,7 @@ def _events(path: Path, found: Outcome) -> Iterable[tuple[int, dict[str, object]
         return
     lines: Iterable[tuple[int, bytes]]
     if path.suffix.lower() == ".zip":
-        lines = enumerate(read_bundle(path).labels_jsonl.split(b"\n"), start=1)
+        lines = enumerate(read_bundle(path).labels_jsonl.splitlines(), start=1)
     else:
         lines = raw_lines(path, path.name)
     for number, raw in lines:
@@ -176,13 +182,13 @@ def _take_rows(
         for p in live(loaded.collection.ledger.read().events, loaded.corpus)
         if not p.event.adjudication
     }
-    made = now()
+    made, pin = now(), loaded.collection.guidelines_pin()
     for row in rows:
         chunk = None if row.textless else loaded.corpus.chunks[row.key]
         about: object = chunk.text_hash if chunk else row.key
         question = loaded.questions[row.question]
         before = in_force.get((row.reviewer, row.question, about))
-        fresh = before is not None and before.question_hash in (None, question.hash)
+        fresh = before is not None and is_fresh(before, question, pin)
         if before is not None and fresh and before.kind == "grade" and before.grade == row.grade:
             found.known += 1
             continue
@@ -199,6 +205,7 @@ def _take_rows(
         event = parse_record(Judgment, value, f"{found.source}:{row.line}", problems)
         if event is not None:
             incoming.judgments.append((row.line, event))
+            incoming.made[event.event] = about
         for problem in problems:
             found.refused.add(problem, row.line)
 
@@ -226,6 +233,8 @@ def _try(loaded: Loaded, incoming: _Incoming, found: Outcome) -> None:
                 complete,
                 collection.guidelines_pin(),
             )
+        except ForeignLabels:
+            raise  # said of all of them at once: no line alone is to blame
         except DeskError as error:
             lines: set[int] = set()
             for problem in error.problems:
@@ -239,21 +248,41 @@ def _try(loaded: Loaded, incoming: _Incoming, found: Outcome) -> None:
             return
 
 
-def _write(collection: Collection, incoming: _Incoming) -> int:
-    """Append to the file of each author; what another process put there meanwhile is left out."""
-    _append(collection.ledger, [event for _, event in incoming.judgments])
-    _append(collection.retirements, [event for _, event in incoming.retirements])
-    return len(incoming)
+def _write(loaded: Loaded, incoming: _Incoming) -> int:
+    """Append to the file of each author; what came there meanwhile is not judged again."""
+    collection = loaded.collection
+    before = {placed.event.event for placed in collection.ledger.read().events}
 
+    def judgments(mine: list[Judgment], snapshot: Callable[[], Snapshot[Judgment]]) -> list[bytes]:
+        there = [placed.event for placed in snapshot().events]
+        ids = {event.event for event in there}
+        meanwhile = {
+            (event.author, event.question, text_judged(event, loaded.corpus))
+            for event in there
+            if event.event not in before
+        }
+        return [
+            event_line(event)
+            for event in mine
+            if event.event not in ids
+            and (event.author, event.question, incoming.made.get(event.event)) not in meanwhile
+        ]
 
-def _append(ledger: Ledger[Judgment] | Ledger[Retirement], events: Iterable[Event]) -> None:
-    by_file: dict[str, list[Event]] = {}
-    for event in events:
-        by_file.setdefault(file_name(event.author), []).append(event)
-
-    def lines(mine: list[Event], snapshot: Callable[[], Snapshot[Event]]) -> list[bytes]:
+    def retirements(
+        mine: list[Retirement], snapshot: Callable[[], Snapshot[Retirement]]
+    ) -> list[bytes]:
         there = {placed.event.event for placed in snapshot().events}
         return [event_line(event) for event in mine if event.event not in there]
 
-    for name, mine in by_file.items():
-        ledger.append_lines(name, partial(lines, mine))
+    for name, judged in _by_file(event for _, event in incoming.judgments).items():
+        collection.ledger.append_lines(name, partial(judgments, judged))
+    for name, retired in _by_file(event for _, event in incoming.retirements).items():
+        collection.retirements.append_lines(name, partial(retirements, retired))
+    return len(incoming)
+
+
+def _by_file(events: Iterable[EventT]) -> dict[str, list[EventT]]:
+    found: dict[str, list[EventT]] = {}
+    for event in events:
+        found.setdefault(file_name(event.author), []).append(event)
+    return found

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.core.errors import InvalidInput, Problem
+from app.core.errors import Problem
 from app.flows.wording import count
 
 #: So many refused rows are told one by one; the others are counted.
@@ -50,16 +50,16 @@ class Outcome:
     refused: Refused = field(default_factory=Refused)
     notes: list[str] = field(default_factory=list)
     written: bool = False
+    skipping: bool = False
     result: Any = None
 
     def refuse(self, line: int, message: str, remedy: str) -> None:
         """Refuse a line of the file."""
         self.refused.add(Problem(message, f"{self.source}:{line}", remedy), line)
 
-    def finish(
-        self, write: Callable[[], Any], *, dry_run: bool, skip_refused: bool, remedy: str = ""
-    ) -> Outcome:
+    def finish(self, write: Callable[[], Any], *, dry_run: bool, skip_refused: bool) -> Outcome:
         """Write unless this is a dry run or a row is refused; `skip_refused` writes the others."""
+        self.skipping = skip_refused
         stopped = len(self.refused) and not skip_refused
         if not dry_run and not stopped:
             self.result = write()
@@ -69,13 +69,7 @@ class Outcome:
     @property
     def ok(self) -> bool:
         """Whether nothing is refused, or what is refused was left out because the user said so."""
-        return self.written or not self.refused.lines
-
-    def raise_if_refused(self) -> Outcome:
-        """Itself; raises InvalidInput with every reason where the import was refused."""
-        if not self.ok:
-            raise InvalidInput.of(self.refused.problems)
-        return self
+        return self.written or self.skipping or not self.refused.lines
 
 
 def outcome_text(found: Outcome) -> str:
@@ -86,7 +80,7 @@ def outcome_text(found: Outcome) -> str:
     head = f"{found.source}: {count(found.read, 'row')} read, {found.what}: {', '.join(parts)}"
     if found.written:
         return f"{head}. {'Imported' if found.new else 'There was nothing to do'}."
-    if found.refused.lines:
+    if not found.ok:
         return f"{head}. Nothing was written: mend the rows, or leave them out with --skip-refused."
     return f"{head}. A dry run: nothing was written."
 

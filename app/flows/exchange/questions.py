@@ -97,7 +97,7 @@ def import_questions(
             "wording become stale."
         )
     return found.finish(
-        lambda: add_questions(collection, taken), dry_run=dry_run, skip_refused=skip_refused
+        lambda: add_questions(collection, taken, known), dry_run=dry_run, skip_refused=skip_refused
     )
 
 
@@ -120,9 +120,12 @@ def _rows(
     if table.unused:
         found.notes.append(f"Columns that are not used: {', '.join(table.unused)}.")
     texts = {question.text: question.id for question in known.values()}
-    numbers = (int(m[1]) for name in known if (m := re.fullmatch(r"q(\d+)", name)))
+    rows = list(table.rows)
+    given = {words_of(row.get("id")) for _, row in rows if isinstance(row, dict)}
+    taken = (name for name in {*known, *given} if name)
+    numbers = (int(m[1]) for name in taken if (m := re.fullmatch(r"q(\d{1,9})", name)))
     following = max(numbers, default=0) + 1
-    for line, row in table.rows:
+    for line, row in rows:
         found.read += 1
         where = f"{path.name}:{line}"
         if isinstance(row, str):
@@ -133,16 +136,18 @@ def _rows(
             if name is None:
                 name, following = f"q{following}", following + 1
             row["id"] = name
-        value = {"format": 1, "category": category, **_typed(row, sheet=is_sheet(path))}
+        typed = _typed(row, sheet=is_sheet(path))
+        earlier = known.get(str(typed.get("id")))
+        # What a table has no column for stays as it is.
+        kept = {} if earlier is None else earlier.model_dump(exclude_unset=True)
+        kept = {name: cell for name, cell in kept.items() if name not in table.names}
+        value = {"format": 1, "category": category, **(kept if is_sheet(path) else {}), **typed}
         problems: list[Problem] = []
         question = parse_record(Question, value, where, problems)
         if question is None:
             for problem in problems:
                 found.refused.add(problem, line)
             continue
-        earlier = known.get(question.id)
-        if is_sheet(path) and earlier is not None and "category" not in row:
-            question = question.model_copy(update={"category": earlier.category})
         yield line, question
 
 
@@ -150,6 +155,8 @@ def _typed(row: Mapping[str, Any], *, sheet: bool) -> dict[str, Any]:
     """Cells as the record wants them; ids that are numbers become text everywhere."""
     value: dict[str, Any] = {}
     for name, cell in row.items():
+        if cell is None and name in ("id", "category", "format"):
+            continue
         if name == "format":
             value[name] = grade_of(cell) if sheet else cell
         elif sheet and name == "tags":
@@ -176,10 +183,13 @@ def _json(cell: str) -> Any:
         return cell  # the record says what it wants instead
 
 
-def add_questions(collection: Collection, taken: Mapping[str, Question]) -> int:
+def add_questions(
+    collection: Collection, taken: Mapping[str, Question], known: Mapping[str, Question]
+) -> int:
     """Add questions, those whose id is there in place of the old ones; their number.
 
-    Lines that stay are left as they are, byte for byte.
+    `known` are the questions as they were when this was decided. Lines that stay are left as they
+    are, byte for byte. Raises NotReady where another process changed one of them meanwhile.
     """
     path = collection.labels_folder / "questions.jsonl"
     if not taken:
@@ -187,6 +197,13 @@ def add_questions(collection: Collection, taken: Mapping[str, Question]) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(f"{path}.lock", timeout=10):
+            now = collection.questions()
+            if any(now.get(name) != known.get(name) for name in taken):
+                raise NotReady(
+                    "another process has changed these questions meanwhile; nothing was written",
+                    place=f"{collection.labels_place}/questions.jsonl",
+                    remedy="Import again",
+                )
             replace_file(path, _merged(path, taken).decode())
     except Timeout:
         raise NotReady(

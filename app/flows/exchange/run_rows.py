@@ -26,6 +26,8 @@ Order = Literal["rank", "score"]
 #: Rows held at once on the way from the file to the store.
 _PORTION = 100_000
 _CODES = "qiiqd"
+#: Ranks from here on are a mistake, and no number the columns hold.
+_FARTHEST = 2**62
 _SCHEMA = pa.schema(
     [("line", pa.int64()), ("question", pa.int32()), ("chunk", pa.int32()),
      ("rank", pa.int64()), ("score", pa.float64())]
@@ -47,18 +49,25 @@ class Parsed:
 
     def question(self, word: bytes) -> int:
         """The number of a question; raises InvalidInput where it is unknown."""
-        name = self.ids.question(word.decode("utf-8", "replace"))
+        name = self.ids.question(_text(word))
         if name is None:
             raise InvalidInput(
-                f"the question {shown(word.decode('utf-8', 'replace'))} is unknown",
+                f"the question {shown(_text(word))} is unknown",
                 remedy="Import the questions first, or leave such rows out with --skip-refused",
             )
         number = self.questions[word] = self.names.setdefault(name, len(self.names))
         return number
 
+    def name(self, word: bytes) -> str | None:
+        """The question a word means, or None."""
+        try:
+            return self.ids.question(_text(word))
+        except InvalidInput:
+            return None
+
     def chunk(self, word: bytes) -> int:
         """The number of a chunk, whether it has a text here or not."""
-        text = word.decode("utf-8", "replace")
+        text = _text(word)
         key = self.ids.chunk(text)
         if key is None:
             key = self.ids.without_text(text)
@@ -70,6 +79,14 @@ class Parsed:
             )
         number = self.chunks[word] = self.keys.setdefault(key, len(self.keys))
         return number
+
+
+def _text(word: bytes) -> str:
+    """A word as text; raises InvalidInput where it is none."""
+    try:
+        return word.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInput("the line is not UTF-8", remedy="Save the file as UTF-8") from None
 
 
 def spool_rows(
@@ -87,12 +104,8 @@ def spool_rows(
     except OSError as error:
         message = f"the file cannot be read: {error.strerror or error}"
         raise InvalidInput(message, place=path.name, remedy="Name a readable file") from error
-    names = list(parsed.names)
-    return {
-        names[parsed.questions[word]]: reason
-        for word, reason in failures.items()
-        if word in parsed.questions
-    }
+    named = ((parsed.name(word), reason) for word, reason in failures.items())
+    return {name: reason for name, reason in named if name is not None}
 
 
 def _portions(
@@ -151,9 +164,12 @@ def _numbers(score: bytes, rank: bytes, *, by_rank: bool) -> tuple[float, int]:
             remedy="Correct the line",
         )
     try:
-        return value, int(rank) if by_rank else 0
+        place = int(rank) if by_rank else 0
     except ValueError:
-        raise InvalidInput(
-            f"the rank {shown(rank.decode('utf-8', 'replace'))} is no whole number",
-            remedy="Correct the line, or order by score: --order score",
-        ) from None
+        place = _FARTHEST
+    if abs(place) < _FARTHEST:
+        return value, place
+    raise InvalidInput(
+        f"the rank {shown(rank.decode('utf-8', 'replace'))} is no whole number",
+        remedy="Correct the line, or order by score: --order score",
+    )

@@ -64,9 +64,11 @@ def import_run(
     with tempfile.TemporaryDirectory() as folder:
         spool = Path(folder) / "rows.parquet"
         failed = spool_rows(path, spool, parsed, found, order, progress)
-        facts = runs.facts(spool, order, len(parsed.names), found.read)
         if not found.read:
             raise InvalidInput("the run is empty", place=path.name, remedy="Name another file")
+        if len(found.refused) == found.read:
+            return found
+        facts = runs.facts(spool, order, len(parsed.names), found.read)
         found.new = facts["hits"]
         if facts["duplicates"]:
             found.left_out["named before, first rank kept"] = facts["duplicates"]
@@ -185,6 +187,7 @@ def _execution(
             "filters": collection.settings.filters,
             "depth": facts["depth"],
             "order": order,
+            "retain_text": collection.settings.retain_text,
             "run": run,
             "embedder": None,
             "engine": None,

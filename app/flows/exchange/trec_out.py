@@ -17,7 +17,7 @@ from app.core.trec import key_token, token
 from app.engines import executions
 from app.engines.executions import Execution
 from app.engines.store import Store
-from app.flows.exchange.keymaps import write_map
+from app.flows.exchange.keymaps import map_beside, write_map
 
 #: What the score column of a run holds: the scores, or numbers that fall with the rank.
 Scores = Literal["score", "rank"]
@@ -50,7 +50,7 @@ class _Ids:
         return word
 
     def write(self, path: Path) -> Path:
-        beside = path.with_name(f"{path.name}.map.jsonl")
+        beside = map_beside(path)
         questions = ((word, name) for name, word in self.questions.items())
         chunks = ((word, key) for key, word in self.chunks.items())
         write_map(beside, map_records(questions, chunks))

@@ -1,0 +1,49 @@
+"""Runs to import, and what became of them."""
+
+from app.engines import executions
+from app.engines.store import Store
+from app.flows.evaluating import rescore
+from app.flows.loading import load
+from app.workspace import Workspace
+
+
+def import_run(desk, root, text, *words, file="my.run"):
+    """Imports a run given as text into the tiny workspace; the answer of the command."""
+    path = root.parent / file
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return desk(root, "import", "tiny", "run", path, *words)
+
+
+def newest(root):
+    return executions.listed(Store.at(root / "data/desk.duckdb"))[0]
+
+
+def rankings(root):
+    """The newest execution: chunks with ranks by question, or why there are none."""
+    found, _ = executions.rankings(Store.at(root / "data/desk.duckdb"), newest(root))
+    return {
+        one.question: one.failure or [(hit.rank, hit.key.chunk) for hit in one.hits]
+        for one in found
+    }
+
+
+def order(root, question="q1"):
+    return [chunk for _, chunk in rankings(root)[question]]
+
+
+def scored(root, *cutoffs, execution=None):
+    """The newest execution under the labels as they are: its evaluation."""
+    loaded = load(Workspace.at(root).collection("tiny"))
+    return rescore(loaded, execution or newest(root), cutoffs or (1, 3, 5))
+
+
+def outcome(root, question, k):
+    return next(q for q in scored(root, k).scored.questions if q.question == question)
+
+
+def tree(root):
+    return {
+        path.relative_to(root): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and path.name != "desk.log"
+    }
