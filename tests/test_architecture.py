@@ -40,7 +40,7 @@ ONLY = {
     "sqlite3": r"engines/vectors\.py",
     "altair": r"flows/charts\.py",
     "click": r"cli\.py|commands/.*",
-    "openpyxl": r"engines/sheets\.py",
+    "openpyxl": r"engines/sheets(_out)?\.py",
 }
 
 

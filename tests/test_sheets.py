@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.core.errors import InvalidInput
-from app.engines.sheets import MOST_IN_CELL, is_sheet, read_sheet, read_text, write_sheet
+from app.engines.sheets import is_sheet, read_sheet, read_text
+from app.engines.sheets_out import MOST_IN_CELL, write_sheet
 from tests.exchanging import IDS, TEXTS
 
 FORMULAS = [

@@ -23,7 +23,8 @@ from app.core.questions import Question
 from app.core.scale import Scale
 from app.core.text import canonical
 from app.core.trec import key_of, key_token
-from app.engines.sheets import Cell, read_sheet, write_sheet
+from app.engines.sheets import Cell, read_sheet
+from app.engines.sheets_out import write_sheet
 from app.flows.exchange.columns import raw_lines, words_of
 from app.flows.exchange.corpora import Lines, corpus_lines, take_corpus
 from app.flows.exchange.labels import import_labels

@@ -31,21 +31,28 @@ def _faults(head: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> Iterator
             for value in tables[name][column].unique().to_pylist():
                 if fault := fault_in_id(value):
                     yield f"the id of a {column} {fault}"
-    questions, hits, chunks = tables["question"], tables["hit"], tables["chunk"]
+    yield from _in_questions(tables["question"])
+    yield from _in_chunks(head, tables["chunk"], tables["text"])
+    yield from _in_hits(head, tables["question"], tables["hit"], tables["chunk"])
+
+
+def _in_questions(questions: pa.Table) -> Iterator[str]:
     for value in questions["text"].to_pylist():
         if fault_in_text(value) or not value.strip():
             yield "a question has no words"
     if _distinct(questions, ["question"]) != len(questions):
         yield "a question stands twice"
+
+
+def _in_chunks(head: Mapping[str, Any], chunks: pa.Table, texts: pa.Table) -> Iterator[str]:
     if _distinct(chunks, _KEY) != len(chunks):
         yield "a chunk stands twice"
     if len(chunks) != head["eligible"] or head["points"] < head["eligible"]:
         yield "it does not hold every eligible chunk"
-    yield from _in_hits(head, questions, hits, chunks)
-    for row in tables["text"].to_pylist():
+    for row in texts.to_pylist():
         if fault_in_text(row["text"]) or text_hash(row["text"]) != row["text_hash"]:
             yield "a text is not the one its hash speaks of"
-    if set(tables["text"]["text_hash"].to_pylist()) - set(chunks["text_hash"].to_pylist()):
+    if set(texts["text_hash"].to_pylist()) - set(chunks["text_hash"].to_pylist()):
         yield "it has a text of no chunk"
 
 

@@ -9,7 +9,8 @@ from app.core.errors import InvalidInput
 from app.core.scale import OURS, Scale
 from app.core.snapshot import replace_file
 from app.engines.executions import Execution
-from app.engines.sheets import is_sheet, write_sheet
+from app.engines.sheets import is_sheet
+from app.engines.sheets_out import write_sheet
 from app.engines.store import Store
 from app.flows.comparing import find_execution
 from app.flows.exchange import event_rows, execution_files

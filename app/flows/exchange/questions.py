@@ -17,7 +17,8 @@ from app.core.questions import Question, parse_record
 from app.core.scale import grade_of
 from app.core.snapshot import replace_file
 from app.core.text import canonical, shown
-from app.engines.sheets import Cell, is_sheet, write_sheet
+from app.engines.sheets import Cell, is_sheet
+from app.engines.sheets_out import write_sheet
 from app.flows.exchange.columns import read_table, words_of
 from app.flows.exchange.outcome import Outcome
 from app.flows.sharing.bundling import read_bundle
