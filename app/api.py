@@ -20,7 +20,7 @@ NaN, never 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,16 +34,12 @@ from app.flows import comparing, contract, frames
 from app.flows.comparing import Comparison
 from app.flows.evaluating import Evaluation
 from app.flows.evaluating import evaluate as evaluate_collection
-from app.flows.exchange.plain import (
-    RunScores,
-    score_under_labels,
-    score_under_qrels,
-    trec_qrels,
-    trec_run,
-)
+from app.flows.exchange import plain_values
+from app.flows.exchange.plain import RunScores, score_under_labels, score_under_qrels
+from app.flows.exchange.plain_files import Row, trec_qrels, trec_run
 from app.flows.exchange.run_rows import Order
 from app.flows.loading import load
-from app.settings import METRIC_NAMES, check_cutoffs
+from app.settings import DEEPEST, METRIC_NAMES, check_cutoffs
 from app.workspace import Workspace
 
 __all__ = ["Compared", "DeskError", "RunResult", "Scores", "compare", "evaluate", "labels",
@@ -202,26 +198,48 @@ def score_run(
     """
     if (qrels is None) == (collection is None):
         raise InvalidInput("one of qrels and collection is needed", remedy="Give one of the two")
-    by_score = order == "score" or (
-        isinstance(run, Mapping) and any(isinstance(value, Mapping) for value in run.values())
-    )
-    ranked: Order = "score" if by_score else "rank"
-    rows = frames.run_rows(run) if not isinstance(run, str | Path) else trec_run(Path(run))
-    try:
-        cutoffs = tuple(check_cutoffs(list(k)))
-    except ValueError as error:
-        raise InvalidInput(f"k {error}", remedy="For example k=[1, 3, 5]") from error
+    cutoffs = _cutoffs(k)
+    rows, ranked, noticed = _rows(run, order)
     if collection is not None:
         loaded = load(Workspace.at(Path(workspace)).collection(collection))
         settings = loaded.collection.settings.scoring_settings(list(cutoffs))
-        return RunResult(name, score_under_labels(loaded, rows, settings, ranked))
+        found = score_under_labels(loaded, rows, settings, ranked)
+        return RunResult(name, replace(found, notices=(*noticed, *found.notices)))
+    if not 1 <= threshold <= highest:
+        raise InvalidInput(
+            f"threshold {threshold} is outside 1..{highest}",
+            remedy="Say from which grade on a chunk is relevant",
+        )
     scale = parse_scale(grades, highest) if isinstance(grades, str) else grades
     settings = ScoringSettings(threshold=threshold, cutoffs=cutoffs, highest=highest)
     if isinstance(qrels, str | Path):
-        judged: Mapping[str, Mapping[str, int]] = trec_qrels(Path(qrels))
+        judged, said = trec_qrels(Path(qrels))
     else:
-        judged = frames.qrels(qrels)
-    return RunResult(name, score_under_qrels(judged, rows, settings, ranked, scale))
+        judged, said = plain_values.qrels(qrels), ()
+    found = score_under_qrels(judged, rows, settings, ranked, scale)
+    return RunResult(name, replace(found, notices=(*said, *noticed, *found.notices)))
+
+
+def _cutoffs(k: Any) -> tuple[int, ...]:
+    try:
+        numbers = list(k)
+        if any(isinstance(one, bool) or not isinstance(one, int) for one in numbers):
+            raise ValueError(f"needs whole numbers from 1 to {DEEPEST}")
+        return tuple(check_cutoffs(numbers))
+    except (TypeError, ValueError) as error:
+        words = error if isinstance(error, ValueError) else "is no list of numbers"
+        raise InvalidInput(f"k {words}", remedy="For example k=[1, 3, 5]") from error
+
+
+def _rows(run: Any, order: Order) -> tuple[list[Row], Order, tuple[str, ...]]:
+    """The rows of a run, by which column they are ordered, and what was noticed."""
+    if order not in ("rank", "score"):
+        raise InvalidInput(f"order is {order!r}", remedy='Say "rank" or "score"')
+    if isinstance(run, str | Path):
+        rows, noticed = trec_run(Path(run), order)
+        return rows, order, noticed
+    rows, by_score = plain_values.run_rows(run)
+    return rows, "score" if by_score else order, ()
 
 
 def compare(baseline: str, candidate: str, *, workspace: str | Path = ".") -> Compared:

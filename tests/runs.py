@@ -1,6 +1,7 @@
 """Runs to import, and what became of them."""
 
 from app.engines import executions
+from app.engines.executions import Execution
 from app.engines.store import Store
 from app.flows.evaluating import rescore
 from app.flows.loading import load
@@ -47,3 +48,19 @@ def tree(root):
         for path in root.rglob("*")
         if path.is_file() and path.name != "desk.log"
     }
+
+
+def saved(root, rankings, worded, **more):
+    """An execution with these rankings, kept in the store of a tiny workspace."""
+    collection = Workspace.at(root).collection("tiny")
+    corpus = collection.corpus()
+    words = {
+        "id": "abcdefghij", "collection": "tiny", "configuration": "sparse", "fingerprint": "f",
+        "status": "complete", "corpus_revision": corpus.revision, "points": len(corpus.chunks),
+        "eligible": len(corpus.eligible), "started": "2026-01-01", "finished": "2026-01-02",
+        "provenance": {"configuration": {"mode": "sparse"}, "depth": 20},
+    }  # fmt: skip
+    execution = Execution(**{**words, **more})
+    store = Store.at(root / "data/desk.duckdb")
+    executions.save(store, execution, rankings, worded, corpus, retain_text=True)
+    return execution

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from app.core.model import ChunkKey, Hit, Ranking
 from app.core.text import fault_in_id, fault_in_text
 from app.engines import executions
-from app.engines.executions import Execution
 from app.engines.store import Store
 from app.flows.evaluating import evaluate
 from app.flows.indexing import index
 from app.workspace import Workspace
 from tests.conftest import QUESTIONS, SPARSE, lines_of
-from tests.runs import tree
+from tests.runs import saved, tree
 
 ENDINGS = ("parquet", "json")
 
@@ -220,22 +219,6 @@ def test_incomplete_executions_travel_with_the_reasons(desk, tiny, tmp_path, end
     assert desk(there, "import", "tiny", "run", run).code == 0
     answer = desk(there, "compare", "x", execution.id)
     assert answer.code == 2 and f"the execution {execution.id} is incomplete" in answer.errors[0]
-
-
-def saved(root, rankings, worded, **more):
-    """An execution with these rankings, kept in the store of a tiny workspace."""
-    collection = Workspace.at(root).collection("tiny")
-    corpus = collection.corpus()
-    words = {
-        "id": "abcdefghij", "collection": "tiny", "configuration": "sparse", "fingerprint": "f",
-        "status": "complete", "corpus_revision": corpus.revision, "points": len(corpus.chunks),
-        "eligible": len(corpus.eligible), "started": "2026-01-01", "finished": "2026-01-02",
-        "provenance": {"configuration": {"mode": "sparse"}, "depth": 20},
-    }  # fmt: skip
-    execution = Execution(**{**words, **more})
-    store = store_of(root)
-    executions.save(store, execution, rankings, worded, corpus, retain_text=True)
-    return execution
 
 
 hostile = st.text(min_size=1, max_size=12) | st.sampled_from(

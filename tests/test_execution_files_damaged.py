@@ -7,19 +7,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.flows.evaluating import evaluate
-from app.workspace import Workspace
-from tests.runs import tree
+from app.core.model import ChunkKey, Hit, Ranking
+from tests.conftest import QUESTIONS
+from tests.runs import saved, tree
 
 
 @pytest.fixture
-def roots(indexed, tmp_path, desk):
+def roots(tiny, tmp_path, desk):
     """A workspace with a file of an execution in both formats, and one it may go to."""
-    root, there = indexed(), tmp_path / "there"
+    root, there = tiny(), tmp_path / "there"
     shutil.copytree(root, there)
-    (one,) = evaluate(Workspace.at(root).collection("tiny"))
+    hits = [
+        Hit(n, ChunkKey(c, "as-is-v1", c), 1 / n) for n, c in enumerate(("apple", "pear"), start=1)
+    ]
+    execution = saved(root, [Ranking(name, tuple(hits)) for name in QUESTIONS], QUESTIONS)
     for ending in ("json", "parquet"):
-        words = (tmp_path / f"out.{ending}", "--execution", one.execution.id)
+        words = (tmp_path / f"out.{ending}", "--execution", execution.id)
         assert desk(root, "export", "tiny", "execution", *words).code == 0
     return tmp_path, there
 

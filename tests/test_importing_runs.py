@@ -132,7 +132,7 @@ FAULTS = {
     "q2 Q0 pear first 2 bm25": 'the rank "first" is no whole number',
     "q2 Q0 pear 99999999999999999999 2 bm25": 'the rank "99999999999999999999"',
     "q2 Q0 pear 2 0.5": "the line has 5 columns, not 6",
-    "q2": "the line has 1 columns, not 6",
+    "q2": "the line has 1 column, not 6",
 }
 
 

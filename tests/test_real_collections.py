@@ -88,7 +88,7 @@ def haystack(tmp_path_factory):
         for kind, file, *more in (
             ("corpus", "corpus.jsonl"),
             ("questions", "queries.jsonl"),
-            ("labels", "qrels.snapshot.trec", "--grades", "0=0,1=1,2=1,3=2", "--skip-refused"),
+            ("labels", "qrels.snapshot.trec", "--grades", "0=0,1=1,2=1,3=2"),
             ("run", "run.no-vector.trec"),
             ("run", "run.with-vector.trec"),
         )
@@ -102,7 +102,7 @@ def test_what_the_imports_of_haystack_count(haystack):
     assert "1,558 rows read, chunks of haystack: 1,558 new" in corpus
     assert "137 rows read, questions of haystack: 137 new" in questions
     assert "1,659 rows read, labels of haystack: 1,588 new" in labels
-    assert "53 left out (same text), 18 refused. Imported." in labels
+    assert "53 left out (same text), 18 left out (same text, another grade), 0 refused" in labels
     assert "Chunks without a text here: 57" in labels
     assert "Chunks without a text here: 79" in without
     assert "Chunks without a text here" not in vectors

@@ -71,9 +71,7 @@ def seen():
     assert found >= {*states, *reasons, "retired", "scored", "failed", "tied", "provisional"}
 
 
-@settings(
-    deadline=None, max_examples=100, suppress_health_check=list(HealthCheck), derandomize=True
-)
+@settings(deadline=None, max_examples=80, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(world=worlds)
 def test_the_store_scores_as_memory_does(root, seen, world):
     store = Store.at(root / "data/desk.duckdb")

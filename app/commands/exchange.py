@@ -100,9 +100,10 @@ def import_command(
         _print(found)
     failed = not all(one.ok for one in found)
     executions = [one.result for one in found if isinstance(one.result, Execution)]
-    if executions and not as_json:
+    if executions:
         target = here.collection(collection)
-        if scores := imported_scores(target, executions):
+        scores = imported_scores(target, executions)
+        if scores and not as_json:
             print_notices(scores[0].notices)
             click.echo("\n" + report.score_tables(scores, target.settings.scoring.primary))
     click.get_current_context().exit(2 if failed else 0)

@@ -32,6 +32,11 @@ class Execution:
     provenance: Mapping[str, Any]
 
     @property
+    def imported(self) -> bool:
+        """Whether its rankings come from a run's file, which may name chunks without a text."""
+        return "run" in self.provenance
+
+    @property
     def depth(self) -> int:
         """The number of ranks that were kept."""
         return int(self.provenance["depth"])

@@ -73,12 +73,16 @@ def read(
             raw = _matrix(hits, hits["score"], len(refs), np.nan, np.float64)
         pairs = _on_rows(unit.arrays("scored_pairs", {"label": label_set}), place)
         corpus = _Chunks.of(unit, execution, scoring, complete_hashes)
-        listed = corpus.listed(unit, label_set, place, pairs, len(refs))
+        unlisted = corpus.unlisted(unit, label_set, place, pairs, len(refs))
+        if execution.imported:
+            # A hit without a text here is one more pair whose grade nobody knows.
+            found = _on_rows(unit.arrays("scored_foreign", {**here, **cut}), place)
+            np.add.at(unlisted, found["row"], found["hits"])
         waiting: frozenset[int] = frozenset()
         if any(row["kind"] not in ("answerable", "unsupported") for row in questions):
             asked = {"label": label_set, "threshold": scoring.threshold}
-            found = unit.rows("scored_waiting", asked)
-            waiting = frozenset(row["question_ref"] for row in found)
+            waits = unit.rows("scored_waiting", asked)
+            waiting = frozenset(row["question_ref"] for row in waits)
         acceptance: list[Row] = []
         if any(row["kind"] == "unsupported" for row in questions):
             acceptance = unit.rows("scored_acceptance", {**here, **cut})
@@ -86,7 +90,7 @@ def read(
     return Stored(
         questions=tuple(questions),
         rows={names[ref]: row for row, ref in enumerate(refs)},
-        judged=_judged(hits, pairs, len(refs), scoring.highest, corpus, listed),
+        judged=_judged(hits, pairs, len(refs), scoring.highest, corpus, unlisted),
         raw=raw,
         waiting=frozenset(names[ref] for ref in waiting if ref in names),
         acceptance={row["question"]: row for row in acceptance},
@@ -125,41 +129,35 @@ class _Chunks:
     """The chunks of the corpus: how many have a grade only if listed, and which others have one.
 
     `covered` says by chunk number whether complete labels speak of it, None where they speak of
-    nothing; `known` whether it is in the corpus, None where every hit is.
+    nothing; `others` are the numbers of the chunks they do not speak of.
     """
 
     uncovered: int
     covered: NDArray[np.bool_] | None = None
-    uncovered_refs: NDArray[Any] | None = None
-    known: NDArray[np.bool_] | None = None
+    others: NDArray[Any] | None = None
 
     @classmethod
     def of(
         cls, unit: Unit, execution: Execution, scoring: ScoringSettings, complete: frozenset[str]
     ) -> _Chunks:
-        imported = execution.status == "imported"
-        if scoring.completeness != "complete" and not imported:
+        if scoring.completeness != "complete":
             return cls(execution.eligible)
         found = unit.arrays("corpus_refs", {"execution": execution.id})
         refs = found["chunk_ref"]
-        known = np.zeros(int(refs.max(initial=0)) + 2, dtype=np.bool_)
-        known[refs] = True
-        if scoring.completeness != "complete":
-            return cls(execution.eligible, known=known)
         inside = np.array([text_hash in complete for text_hash in found["text_hash"]], np.bool_)
-        covered = np.zeros_like(known)
+        covered = np.zeros(int(refs.max(initial=0)) + 2, dtype=np.bool_)
         covered[refs[inside]] = True
-        return cls(int((~inside).sum()), covered, refs[~inside], known if imported else None)
+        return cls(int((~inside).sum()), covered, refs[~inside])
 
-    def listed(self, unit: Unit, label_set: int, place: Ints, pairs: Arrays, rows: int) -> Ints:
-        """Per row, how many of the chunks counted as `uncovered` are listed."""
-        total = np.zeros(rows, dtype=np.int64)
+    def unlisted(self, unit: Unit, label_set: int, place: Ints, pairs: Arrays, rows: int) -> Ints:
+        """Per row, how many chunks of the corpus nobody judged and no completeness covers."""
+        total = np.full(rows, self.uncovered, dtype=np.int64)
         if self.covered is None:
-            np.add.at(total, pairs["row"], pairs["present"])
-        elif self.uncovered_refs is not None and len(self.uncovered_refs):
-            table = pa.table({"chunk_ref": self.uncovered_refs})
+            np.subtract.at(total, pairs["row"], pairs["present"])
+        elif self.others is not None and len(self.others):
+            table = pa.table({"chunk_ref": self.others})
             found = _on_rows(unit.arrays("scored_listed", {"label": label_set}, table), place)
-            np.add.at(total, found["row"], found["pairs"])
+            np.subtract.at(total, found["row"], found["pairs"])
         return total
 
 
@@ -169,7 +167,7 @@ def _flag(flags: NDArray[np.bool_], refs: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _judged(
-    hits: Arrays, pairs: Arrays, rows: int, highest: int, corpus: _Chunks, listed_uncovered: Ints
+    hits: Arrays, pairs: Arrays, rows: int, highest: int, corpus: _Chunks, unlisted: Ints
 ) -> Judged:
     listed = hits["low"] >= 0
     implicit = np.zeros_like(listed)
@@ -178,11 +176,6 @@ def _judged(
     grade = np.where(listed, hits["grade"], np.where(implicit, 0, OPEN))
     low = np.where(listed, hits["low"], 0)
     high = np.where(listed, hits["high"], np.where(implicit, 0, highest))
-    unlisted = corpus.uncovered - listed_uncovered
-    if corpus.known is not None:
-        # A hit without a text here is one more pair whose grade nobody knows.
-        foreign = ~listed & ~_flag(corpus.known, hits["chunk_ref"])
-        np.add.at(unlisted, hits["row"][foreign], 1)
     counts = np.zeros((rows, highest + 1, highest + 1), dtype=np.int64)
     np.add.at(counts, (pairs["row"], pairs["low"], pairs["high"]), pairs["pairs"])
     used = np.zeros((rows, highest + 1), dtype=np.int64)

@@ -137,10 +137,11 @@ def compare_executions(
     """Compare two executions of one collection, rescored under the labels as they are now."""
     for execution in (first, second):
         if execution.status == "incomplete":
+            again = f"desk evaluate {execution.collection} --configuration "
+            again = f"Run it again: {again}{execution.configuration}"
             raise InvalidInput(
                 f"the execution {execution.id} is incomplete: a question failed or it was stopped",
-                remedy=f"Run it again: desk evaluate {execution.collection} --configuration "
-                f"{execution.configuration}",
+                remedy="Mend the run and import it again" if execution.imported else again,
             )
     if first.corpus_revision != second.corpus_revision:
         raise InvalidInput(

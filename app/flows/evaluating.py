@@ -95,7 +95,7 @@ def rescore(
     Raises InvalidInput where it is of another corpus revision, or kept fewer ranks than a K needs.
     """
     # An imported run is all there is of it; what it does not list did not come back.
-    if max(cutoffs) > execution.depth and execution.status != "imported":
+    if max(cutoffs) > execution.depth and not execution.imported:
         raise InvalidInput(
             f"the execution {execution.id} kept {execution.depth} ranks, too few for K = "
             f"{max(cutoffs)}",

@@ -1,13 +1,12 @@
-"""DataFrames of scores and labels, and rows of DataFrames that are handed in."""
+"""DataFrames of scores and labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
-from app.core.errors import InvalidInput
 from app.core.labels import Labels
 from app.core.metrics import METRICS
 from app.flows.means import MEAN_NAMES, Mean
@@ -112,57 +111,3 @@ def _owner(name: str, execution: str | None) -> dict[str, Any]:
 def numeric(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Numbers as float64, so that what does not exist is NaN and never a text or an object."""
     return frame.astype({name: "float64" for name in names if name in frame})
-
-
-def run_rows(run: Any) -> list[tuple[str, str, int | None, float | None]]:
-    """Rows of a run in a DataFrame or a mapping; raises InvalidInput for anything else."""
-    if isinstance(run, pd.DataFrame):
-        _require(run, ("question", "chunk"))
-        ranks = run["rank"] if "rank" in run else [None] * len(run)
-        scores = run["score"] if "score" in run else [None] * len(run)
-        return [
-            (str(q), str(c), None if r is None else int(r), None if s is None else float(s))
-            for q, c, r, s in zip(run["question"], run["chunk"], ranks, scores, strict=True)
-        ]
-    if not isinstance(run, Mapping):
-        raise InvalidInput(
-            f"a run is a file, a DataFrame or a mapping, not {type(run).__name__}",
-            remedy="Give questions with their chunks in order",
-        )
-    found: list[tuple[str, str, int | None, float | None]] = []
-    for question, chunks in run.items():
-        if isinstance(chunks, Mapping):
-            found += [(str(question), str(c), None, float(s)) for c, s in chunks.items()]
-        else:
-            found += [(str(question), str(c), n, None) for n, c in enumerate(chunks, start=1)]
-    return found
-
-
-def qrels(found: Any) -> dict[str, dict[str, int]]:
-    """Grades by question and chunk of a DataFrame or a mapping; raises InvalidInput."""
-    if isinstance(found, pd.DataFrame):
-        _require(found, ("question", "chunk", "grade"))
-        grades: dict[str, dict[str, int]] = {}
-        columns = (found[name] for name in ("question", "chunk", "grade"))
-        for question, chunk, grade in zip(*columns, strict=True):
-            grades.setdefault(str(question), {})[str(chunk)] = _grade(grade)
-        return grades
-    return {
-        str(question): {str(chunk): _grade(grade) for chunk, grade in judged.items()}
-        for question, judged in found.items()
-    }
-
-
-def _grade(value: Any) -> int:
-    if isinstance(value, bool) or int(value) != value:
-        raise InvalidInput(f"the grade {value!r} is no whole number", remedy="Correct it")
-    return int(value)
-
-
-def _require(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    for name in names:
-        if name not in frame:
-            raise InvalidInput(
-                f"the DataFrame has no column {name}",
-                remedy=f"Its columns: {', '.join(map(str, frame.columns))}",
-            )

@@ -17,6 +17,7 @@ from app.core.chunking import AS_IS
 from app.core.corpus import Corpus
 from app.core.errors import InvalidInput
 from app.core.jsonlines import parse_object
+from app.core.keys import KeyMap
 from app.core.labels import Labels
 from app.core.model import Chunk, ChunkKey
 from app.core.questions import Question
@@ -69,8 +70,6 @@ def export_beir(corpus: Corpus, labels: Labels, folder: Path) -> Exported:
 
 def _document(chunk: Chunk) -> dict[str, Any]:
     metadata: dict[str, Any] = {"section": chunk.section} if chunk.section else {}
-    if chunk.fields:
-        metadata["fields"] = dict(chunk.fields)
     value = {"_id": chunk_id(chunk.key), "title": chunk.title, "text": chunk.text}
     return {**value, "metadata": metadata}
 
@@ -165,7 +164,11 @@ def _asked(
         questions.read += unjudged
     if not questions.written:
         return [questions]
+    # Ids are as they are here, however much one looks like another one encoded.
+    keys = KeyMap({name: name for name in collection.questions()})
+    keys.chunks.update((chunk_id(key), key) for key in collection.corpus().chunks)
     words: dict[str, Any] = {"grades": grades, "reviewer": reviewer, "unknown": "keep", **ways}
+    words["keys"] = keys
     return [questions, *(import_labels(collection, path, **words) for path in rows)]
 
 
@@ -206,9 +209,9 @@ def _corpus(folder: Path, found: Outcome) -> Lines:
             metadata = value.get("metadata")
             metadata = metadata if isinstance(metadata, dict) else {}
             key = key_of(word) or ChunkKey(word, AS_IS, word)
-            fields = metadata.get("fields")
+            # Whatever else is said of a document may serve as a filter.
             yield number, {
-                **(fields if isinstance(fields, dict) else {}),
+                **{name: item for name, item in metadata.items() if name not in _ROLES},
                 "document": key.document, "version": key.version, "chunk": key.chunk,
                 "title": value.get("title") or "", "section": metadata.get("section") or "",
                 "text": value.get("text"),

@@ -15,6 +15,7 @@ from app.core.chunking import AS_IS, MARKDOWN_RULES
 from app.core.corpus import Corpus, SourceSpec, read_corpus
 from app.core.errors import DeskError, InvalidInput
 from app.core.snapshot import replace_file, write_snapshot
+from app.core.text import fault_in_text
 from app.flows.exchange.columns import open_table, words_of
 from app.flows.exchange.outcome import Outcome
 from app.workspace import Workspace
@@ -81,7 +82,11 @@ def corpus_lines(
             for name, cell in row.items()
             if name and cell is not None
         }
-        lines.append(json.dumps(value, ensure_ascii=False))
+        line = json.dumps(value, ensure_ascii=False)
+        if fault := fault_in_text(line):
+            found.refuse(number, f"the line {fault}", "Correct the text")
+            continue
+        lines.append(line)
         numbers.append(number)
     return Lines("".join(f"{line}\n" for line in lines), tuple(numbers), fields)
 
@@ -177,7 +182,9 @@ def _import_folder(
 
 
 def _jsonl_source(fields: Mapping[str, str]) -> str:
-    pairs = ", ".join(f"{role} = {json.dumps(theirs)}" for role, theirs in fields.items())
+    # JSON's quoting is TOML's but for this one character.
+    names = {role: json.dumps(n, ensure_ascii=False) for role, n in fields.items()}
+    pairs = ", ".join(f"{role} = {name}" for role, name in names.items()).replace("\x7f", "\\u007f")
     return f'kind = "jsonl"\npath = "corpus.jsonl"\nfields = {{ {pairs} }}'
 
 

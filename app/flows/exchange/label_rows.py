@@ -77,6 +77,8 @@ def read_rows(
         if earlier is not label:
             if earlier.grade == label.grade:
                 found.left_out["repeated" if earlier.key == label.key else "same text"] += 1
+            elif earlier.key != label.key and reading.unknown == "keep":
+                found.left_out["same text, another grade"] += 1
             else:
                 found.refuse(line, _contradiction(earlier, label), "Keep one of the two")
             continue
@@ -84,6 +86,11 @@ def read_rows(
             textless.add(label.key)
         grades[label.grade] += 1
         yield label
+    if twins := found.left_out["same text, another grade"]:
+        found.notes.append(
+            f"Rows whose chunk has the same text as an earlier one but another grade: {twins:,}. "
+            "Chunks with one text share one grade; the first one counts."
+        )
     if grades:
         by_grade = ", ".join(
             f"{number:,} of grade {grade}" for grade, number in sorted(grades.items())

@@ -13,7 +13,7 @@ from app.core.grades import is_fresh, live, text_judged
 from app.core.ids import event_id
 from app.core.jsonlines import parse_object
 from app.core.judgments import Judgment, Retirement, file_name, now, reviewer_id
-from app.core.keys import Ids
+from app.core.keys import Ids, KeyMap
 from app.core.labels import resolve
 from app.core.ledger import Placed, Snapshot
 from app.core.questions import parse_record
@@ -72,7 +72,7 @@ def import_labels(
     reviewer: str = IMPORTED,
     unknown: Unknown | None = None,
     blind: bool = True,
-    keys: Path | None = None,
+    keys: Path | KeyMap | None = None,
     dry_run: bool = False,
     skip_refused: bool = False,
 ) -> Outcome:
@@ -100,7 +100,10 @@ def import_labels(
         trec = not is_sheet(path) and path.suffix.lower() not in (".jsonl", ".json")
         policy: Unknown = unknown or ("keep" if trec else "refuse")
         ids = Ids(
-            loaded.questions, loaded.corpus, collection.settings.chunking.rule, map_for(path, keys)
+            loaded.questions,
+            loaded.corpus,
+            collection.settings.chunking.rule,
+            keys if isinstance(keys, KeyMap) else map_for(path, keys),
         )
         reading = Reading(ids, grades, reviewer_id(reviewer), policy)
         rows = list(read_rows(path, reading, columns or {}, found, trec=trec))

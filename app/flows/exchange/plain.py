@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from app.core.chunking import AS_IS
 from app.core.corpus import Corpus
-from app.core.errors import InvalidInput, Problem
+from app.core.errors import InvalidInput
 from app.core.grades import PairLabel
 from app.core.keys import Ids, KeyMap
 from app.core.labels import Kind, Labels
 from app.core.model import ChunkKey, Hit, Ranking, ScoringSettings
 from app.core.questions import Question
-from app.core.scale import Scale, grade_of, scale_words
+from app.core.scale import Scale, scale_words
 from app.core.text import shown
-from app.core.trec import rows
+from app.flows.exchange.plain_files import Row, trec_qrels, trec_run
 from app.flows.exchange.run_rows import Order
 from app.flows.loading import Loaded
 from app.flows.means import Mean, means
 from app.flows.scored import Scored
 from app.flows.scoring import score_rankings
 from app.settings import check_cutoffs
-
-#: One row of a run: question, chunk, rank or None, score or None.
-Row = tuple[str, str, int | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -38,54 +34,13 @@ class RunScores:
     notices: tuple[str, ...]
 
 
-def trec_run(path: Path) -> list[Row]:
-    """The rows of a TREC run; raises InvalidInput with every line that is none."""
-    return _read(path, 6, lambda w: (_text(w[0]), _text(w[2]), int(w[3]), float(w[4])))
-
-
-def trec_qrels(path: Path) -> dict[str, dict[str, int]]:
-    """Grades by question and chunk of TREC qrels; raises InvalidInput with every bad line."""
-
-    def triple(words: list[bytes]) -> tuple[str, str, int]:
-        grade = grade_of(words[3])
-        if grade is None:
-            raise ValueError
-        return _text(words[0]), _text(words[2]), grade
-
-    found: dict[str, dict[str, int]] = {}
-    for question, chunk, grade in _read(path, 4, triple):
-        found.setdefault(question, {})[chunk] = grade
-    return found
-
-
-def _text(word: bytes) -> str:
-    return word.decode("utf-8")
-
-
-def _read(path: Path, columns: int, parse: Callable[[list[bytes]], Any]) -> list[Any]:
-    found: list[Any] = []
-    problems: list[Problem] = []
-    try:
-        for line, words in rows(path):
-            try:
-                found.append(parse(words))
-            except (IndexError, ValueError):
-                message = f"the line is not one of {columns} columns as TREC files have them"
-                problems.append(Problem(message, f"{path.name}:{line}", "Correct the line"))
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
-        raise InvalidInput(message, place=str(path), remedy="Name a readable file") from error
-    if problems:
-        raise InvalidInput.of(problems)
-    return found
-
-
 def score_under_labels(
     loaded: Loaded, run: Iterable[Row], scoring: ScoringSettings, order: Order
 ) -> RunScores:
     """Score a run under the labels of a collection; nothing is stored.
 
-    Raises InvalidInput for a question that is unknown there, or where no chunk is known.
+    Raises InvalidInput where no question or no chunk of the run is known there, or where a chunk
+    does not pass the filter.
     """
     ids = Ids(loaded.questions, loaded.corpus, loaded.collection.settings.chunking.rule)
     hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
@@ -151,7 +106,12 @@ def score_files(
         scoring = ScoringSettings(cutoffs=tuple(check_cutoffs(cutoffs)))
     except ValueError as error:
         raise InvalidInput(f"K {error}", remedy="For example --k 1,3,5") from error
-    return score_under_qrels(trec_qrels(qrels), trec_run(run), scoring, order, scale)
+    judged, said = trec_qrels(qrels)
+    rows, more = trec_run(run, order)
+    if not rows:
+        raise InvalidInput("the run is empty", place=run.name, remedy="Name another file")
+    found = score_under_qrels(judged, rows, scoring, order, scale)
+    return replace(found, notices=(*said, *more, *found.notices))
 
 
 def _key(chunk: str) -> ChunkKey:
@@ -178,6 +138,11 @@ def _score(
         if key is None:
             key = ids.without_text(chunk)
             textless.add(key)
+        elif not ids.corpus.chunks[key].eligible:
+            raise InvalidInput(
+                f"eligibility violation: {key.short()} does not pass the filter",
+                remedy="Correct the run, or [eligible] in collection.toml",
+            )
         hits = by_question.setdefault(question, [])
         place = len(hits) + 1 if rank is None else rank
         hits.append((place, key, -float(place) if score is None else score))
@@ -185,6 +150,12 @@ def _score(
         raise InvalidInput(
             f"not one question of the run is known, {shown(next(iter(unknown)))} for one",
             remedy="Run and labels must share their ids",
+        )
+    named = {key for hits in by_question.values() for _, key, _ in hits}
+    if ids.corpus.chunks and named and named == textless:
+        raise InvalidInput(
+            f"not one chunk of the run is known, {min(textless).short()} for one",
+            remedy="Run and corpus must share their ids",
         )
     notices = []
     if unknown:

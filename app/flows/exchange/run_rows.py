@@ -20,6 +20,7 @@ from app.core.text import shown
 from app.core.trec import rows
 from app.flows.exchange.outcome import Outcome
 from app.flows.progress import Progress
+from app.flows.wording import count
 
 Order = Literal["rank", "score"]
 
@@ -49,10 +50,10 @@ class Parsed:
 
     def question(self, word: bytes) -> int:
         """The number of a question; raises InvalidInput where it is unknown."""
-        name = self.ids.question(_text(word))
+        name = self.ids.question(text_of(word))
         if name is None:
             raise InvalidInput(
-                f"the question {shown(_text(word))} is unknown",
+                f"the question {shown(text_of(word))} is unknown",
                 remedy="Import the questions first, or leave such rows out with --skip-refused",
             )
         number = self.questions[word] = self.names.setdefault(name, len(self.names))
@@ -61,13 +62,13 @@ class Parsed:
     def name(self, word: bytes) -> str | None:
         """The question a word means, or None."""
         try:
-            return self.ids.question(_text(word))
+            return self.ids.question(text_of(word))
         except InvalidInput:
             return None
 
     def chunk(self, word: bytes) -> int:
         """The number of a chunk, whether it has a text here or not."""
-        text = _text(word)
+        text = text_of(word)
         key = self.ids.chunk(text)
         if key is None:
             key = self.ids.without_text(text)
@@ -81,7 +82,7 @@ class Parsed:
         return number
 
 
-def _text(word: bytes) -> str:
+def text_of(word: bytes) -> str:
     """A word as text; raises InvalidInput where it is none."""
     try:
         return word.decode("utf-8")
@@ -119,11 +120,7 @@ def _portions(
     for line, words in rows(path):
         read += 1
         try:
-            if len(words) < 6:
-                raise InvalidInput(
-                    f"the line has {len(words)} columns, not 6",
-                    remedy="Write: question Q0 chunk rank score tag",
-                )
+            require_columns(words, 6, "question Q0 chunk rank score tag")
             more += len(words) > 6
             question = questions.get(words[0])
             if question is None:
@@ -131,7 +128,7 @@ def _portions(
             chunk = chunks.get(words[2])
             if chunk is None:
                 chunk = parsed.chunk(words[2])
-            value, place = _numbers(words[4], words[3], by_rank=by_rank)
+            value, place = numbers(words[4], words[3], by_rank=by_rank)
         except InvalidInput as error:
             problem = replace(error.problems[0], place=f"{path.name}:{line}")
             found.refused.add(problem, line)
@@ -153,7 +150,16 @@ def _portions(
     yield portion
 
 
-def _numbers(score: bytes, rank: bytes, *, by_rank: bool) -> tuple[float, int]:
+def require_columns(words: list[bytes], number: int, wanted: str) -> None:
+    """Raise InvalidInput where a line has too few columns."""
+    if len(words) < number:
+        raise InvalidInput(
+            f"the line has {count(len(words), 'column')}, not {number}", remedy=f"Write: {wanted}"
+        )
+
+
+def numbers(score: bytes, rank: bytes, *, by_rank: bool) -> tuple[float, int]:
+    """The score and the rank of a row, rank 0 unless `by_rank`; raises InvalidInput."""
     try:
         value = float(score)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -85,7 +86,8 @@ def import_run(
             )
         failures = dict.fromkeys(unasked, "not in the run") if missing == "failed" else {}
         failures |= failed
-        execution = _execution(loaded, path, _name(name, path, parsed), order, parsed, facts)
+        configuration = _name(name, path, parsed)
+        execution = _execution(loaded, path, configuration, order, parsed, facts, failed=failures)
         texts = {question.id: question.text for question in loaded.questions.values()}
 
         def write() -> Execution:
@@ -158,7 +160,14 @@ def _name(name: str | None, path: Path, parsed: Parsed) -> str:
 
 
 def _execution(
-    loaded: Loaded, path: Path, name: str, order: Order, parsed: Parsed, facts: dict[str, int]
+    loaded: Loaded,
+    path: Path,
+    name: str,
+    order: Order,
+    parsed: Parsed,
+    facts: dict[str, int],
+    *,
+    failed: Mapping[str, str],
 ) -> Execution:
     collection, made = loaded.collection, now()
     run = {
@@ -176,7 +185,7 @@ def _execution(
         configuration=name,
         # An import is never taken in place of another.
         fingerprint=digest({"imported": identity}),
-        status="imported",
+        status="incomplete" if failed else "imported",
         corpus_revision=loaded.corpus.revision,
         points=len(loaded.corpus.chunks),
         eligible=len(loaded.corpus.eligible),

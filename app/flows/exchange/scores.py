@@ -21,5 +21,5 @@ def imported_scores(collection: Collection, executions: Sequence[Execution]) -> 
         keep_scores(loaded, execution)
         for execution in executions
         if execution.corpus_revision == loaded.corpus.revision
-        and (execution.status == "imported" or execution.depth >= deepest)
+        and (execution.imported or execution.depth >= deepest)
     ]
