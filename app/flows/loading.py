@@ -69,6 +69,21 @@ def require_questions(loaded: Loaded) -> None:
         )
 
 
+def load_asked(collection: Collection, what: str) -> Loaded:
+    """Read corpus and questions for something that needs the questions to be there.
+
+    Raises InvalidInput as `load` does, and where there is no question `what` could belong to.
+    """
+    loaded = load(collection)
+    if not loaded.questions:
+        raise InvalidInput(
+            f"there are no questions {what} could belong to",
+            place=f"{collection.labels_place}/questions.jsonl",
+            remedy=f"Import them first: desk import {collection.name} questions FILE",
+        )
+    return loaded
+
+
 def require_eligible(loaded: Loaded) -> None:
     """Raise InvalidInput where no chunk passes the filter."""
     if not loaded.corpus.eligible:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from app.core.errors import DeskError, ForeignLabels, InvalidInput, Problem
+from app.core.errors import DeskError, ForeignLabels, Problem
 from app.core.grades import is_fresh, live, text_judged
 from app.core.ids import event_id
 from app.core.jsonlines import parse_object
@@ -27,7 +27,7 @@ from app.flows.exchange.events import event_line
 from app.flows.exchange.keymaps import map_for
 from app.flows.exchange.label_rows import LabelRow, Reading, Unknown, read_rows
 from app.flows.exchange.outcome import Outcome
-from app.flows.loading import Loaded, load
+from app.flows.loading import Loaded, load_asked
 from app.flows.sharing.bundling import read_bundle
 from app.workspace import Collection
 
@@ -85,13 +85,7 @@ def import_labels(
 
     Raises InvalidInput where the file cannot be read or the collection's own labels are refused.
     """
-    loaded = load(collection)
-    if not loaded.questions:
-        raise InvalidInput(
-            "there are no questions these labels could belong to",
-            place=f"{collection.labels_place}/questions.jsonl",
-            remedy=f"Import them first: desk import {collection.name} questions FILE",
-        )
+    loaded = load_asked(collection, "these labels")
     found = Outcome(f"labels of {collection.name}", "label", path.name)
     incoming = _Incoming()
     if _holds_events(path):

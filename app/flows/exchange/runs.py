@@ -21,7 +21,7 @@ from app.engines.store import Store
 from app.flows.exchange.keymaps import map_for
 from app.flows.exchange.outcome import Outcome
 from app.flows.exchange.run_rows import Order, Parsed, spool_rows
-from app.flows.loading import Loaded, load
+from app.flows.loading import Loaded, load_asked
 from app.flows.progress import Progress, silent
 from app.flows.provenance import user
 from app.flows.wording import count
@@ -50,13 +50,7 @@ def import_run(
     back, or with `missing` "failed" are failures; a question of which a row is refused is a failure
     in any case. Raises InvalidInput where the file cannot be read.
     """
-    loaded = load(collection)
-    if not loaded.questions:
-        raise InvalidInput(
-            "there are no questions this run could answer",
-            place=f"{collection.labels_place}/questions.jsonl",
-            remedy=f"Import them first: desk import {collection.name} questions FILE",
-        )
+    loaded = load_asked(collection, "this run")
     found = Outcome(f"run of {collection.name}", "hit", path.name)
     ids = Ids(
         loaded.questions, loaded.corpus, collection.settings.chunking.rule, map_for(path, keys)
