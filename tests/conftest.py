@@ -19,6 +19,7 @@ from app.engines.ollama_embedding import OllamaEmbedder
 from app.flows.indexing import index
 from app.workspace import Workspace
 from tests.ollama_server import OllamaServer
+from tests.repositories import alone
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DESK = [sys.executable, "-c", "from app.cli import main; main()"]
@@ -257,6 +258,12 @@ def until():
             time.sleep(every)
 
     return wait
+
+
+@pytest.fixture
+def git_settings(monkeypatch, tmp_path):
+    """The only settings git has: none of this machine or of a user. Their file."""
+    return alone(monkeypatch, tmp_path)
 
 
 @pytest.fixture

@@ -63,6 +63,12 @@ def workspace(root, chunks, questions, events=()):
     return root
 
 
+def empty(root):
+    """A workspace without a collection. Returns the folder."""
+    (root / "data").mkdir(parents=True)
+    return root
+
+
 def written(path, content):
     """A file of that content: text, bytes, or the rows of a workbook. Returns its path."""
     if isinstance(content, list):
@@ -73,6 +79,11 @@ def written(path, content):
     else:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
+
+
+def import_file(desk, root, kind, name, content, *words):
+    """Imports a file of that name and content into `tiny`; the answer of the command."""
+    return desk(root, "import", "tiny", kind, written(root.parent / name, content), *words)
 
 
 def errors(answer):

@@ -3,6 +3,10 @@
 import json
 import subprocess
 
+from app.engines import git as engine
+
+ANN = "labels/tiny/judgments/ann.jsonl"
+BOB = "labels/tiny/judgments/bob.jsonl"
 ATTRIBUTES = (
     "labels/*/judgments/*.jsonl merge=union text eol=lf\n"
     "labels/*/events/*.jsonl merge=union text eol=lf\n"
@@ -36,6 +40,16 @@ def repository(root, *, commit=True):
     if commit:
         git(root, "add", ".")
         git(root, "commit", "-q", "-m", "Begin")
+    return root
+
+
+def part_of(outer, workspace, inside):
+    """Moves a workspace into a new folder, some folders down, and makes that a repository."""
+    root = outer / inside / "desk"
+    root.parent.mkdir(parents=True)
+    workspace.rename(root)
+    repository(outer)
+    (root / ".gitattributes").write_text(ATTRIBUTES)
     return root
 
 
@@ -73,10 +87,23 @@ def committed(root, path, revision="HEAD"):
     return [json.loads(line)["event"] for line in text.splitlines()]
 
 
+def head(root):
+    """The id of the last commit."""
+    return git(root, "rev-parse", "HEAD").strip()
+
+
 def names_in(root, revision="HEAD"):
     """The files one commit changed."""
     words = ("show", "-z", "--name-only", "--format=", "--root", "-m", "--first-parent")
     return sorted(name for name in git(root, *words, revision).split("\0") if name)
+
+
+def asked(monkeypatch):
+    """What the product asks git from now on: the first word of each call."""
+    words = []
+    run = engine.attempt
+    monkeypatch.setattr(engine, "attempt", lambda *a, **k: words.append(a[1]) or run(*a, **k))
+    return words
 
 
 def hook(root, name, script):

@@ -6,13 +6,18 @@ from app.engines.store import Store
 from app.flows.evaluating import rescore
 from app.flows.loading import load
 from app.workspace import Workspace
+from tests.exchanging import import_file
+
+GOOD = """\
+q1 Q0 pear 1 0.9 bm25
+q1 Q0 apple 2 0.8 bm25
+q2 Q0 plum 1 0.7 bm25
+"""
 
 
 def import_run(desk, root, text, *words, file="my.run"):
     """Imports a run given as text into the tiny workspace; the answer of the command."""
-    path = root.parent / file
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return desk(root, "import", "tiny", "run", path, *words)
+    return import_file(desk, root, "run", file, text, *words)
 
 
 def newest(root):
@@ -40,14 +45,6 @@ def scored(root, *cutoffs, execution=None):
 
 def outcome(root, question, k):
     return next(q for q in scored(root, k).scored.questions if q.question == question)
-
-
-def tree(root):
-    return {
-        path.relative_to(root): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file() and path.name != "desk.log"
-    }
 
 
 def saved(root, rankings, worded, **more):

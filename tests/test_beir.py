@@ -13,7 +13,7 @@ from app.flows.indexing import index
 from app.flows.loading import load
 from app.workspace import Workspace
 from tests.conftest import SPARSE, judgment, lines_of
-from tests.runs import tree
+from tests.exchanging import empty, tree
 
 DOCUMENTS = [
     {"_id": "d1", "title": "Apples", "text": "An apple tree needs pruning in winter."},
@@ -48,9 +48,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def workspace(tmp_path):
-    root = tmp_path / "workspace"
-    (root / "data").mkdir(parents=True)
-    return root
+    return empty(tmp_path / "workspace")
 
 
 def taken(root, name="new"):

@@ -16,7 +16,8 @@ from app.flows.evaluating import evaluate
 from app.flows.indexing import index
 from app.workspace import Workspace
 from tests.conftest import QUESTIONS, SPARSE, lines_of
-from tests.runs import saved, tree
+from tests.exchanging import tree
+from tests.runs import saved
 
 ENDINGS = ("parquet", "json")
 

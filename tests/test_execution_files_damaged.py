@@ -9,7 +9,8 @@ import pytest
 
 from app.core.model import ChunkKey, Hit, Ranking
 from tests.conftest import QUESTIONS
-from tests.runs import saved, tree
+from tests.exchanging import tree
+from tests.runs import saved
 
 
 @pytest.fixture

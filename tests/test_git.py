@@ -18,14 +18,11 @@ from app.engines.git_commits import (
     write_commit,
 )
 from app.engines.git_errors import BranchMoved, GitError, NoRepository, PushRejected
-from tests.repositories import alone, clone, git, hook, names_in, repository, shared
+from tests.repositories import asked, clone, git, hook, names_in, repository, shared
 
 ODD = ("naïve – ö.txt", "with space.txt", "-dash.txt", ":(top)colon.txt", "star*.txt", '"q".txt')
 
-
-@pytest.fixture(autouse=True)
-def settings(monkeypatch, tmp_path):
-    return alone(monkeypatch, tmp_path)
+pytestmark = pytest.mark.usefixtures("git_settings")
 
 
 @pytest.fixture
@@ -148,11 +145,9 @@ def test_blobs_come_from_one_process(root, monkeypatch):
     git(root, "commit", "-q", "-m", "odd")
     here = Repository.at(root)
     files = here.files("HEAD", ["."])
-    asked = []
-    run = engine.attempt
-    monkeypatch.setattr(engine, "attempt", lambda *a, **k: asked.append(a) or run(*a, **k))
+    words = asked(monkeypatch)
     blobs = here.blobs(files.values())
-    assert len(asked) == 1
+    assert len(words) == 1
     assert {name: blobs[files[name]] for name in ODD} == contents
 
 
@@ -193,8 +188,8 @@ def test_a_hook_that_refuses_leaves_the_index_as_it_was(tmp_path, commits):
     assert git(root, "status", "--porcelain") == before
 
 
-def test_nobody_to_commit_as(root, settings):
-    settings.write_text("[user]\n\tuseConfigOnly = true\n")
+def test_nobody_to_commit_as(root, git_settings):
+    git_settings.write_text("[user]\n\tuseConfigOnly = true\n")
     (root / "b.txt").write_text("b\n")
     with pytest.raises(GitError) as error:
         commit(Repository.at(root), ["b.txt"], ["b.txt"], "b")

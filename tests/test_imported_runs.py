@@ -7,13 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import judgment, lines_of
-from tests.runs import import_run, newest, order, outcome, rankings, scored, tree
+from tests.exchanging import tree
+from tests.runs import GOOD, import_run, newest, order, outcome, rankings, scored
 
-GOOD = """\
-q1 Q0 pear 1 0.9 bm25
-q1 Q0 apple 2 0.8 bm25
-q2 Q0 plum 1 0.7 bm25
-"""
 BETTER = GOOD.replace("pear 1", "pear 2").replace("apple 2", "apple 1").replace("bm25", "other")
 
 

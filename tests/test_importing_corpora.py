@@ -2,22 +2,19 @@
 
 import json
 
-import openpyxl
 import pytest
 
 from app.flows.loading import load
 from app.workspace import Workspace
 from tests.conftest import TEXTS, lines_of
-from tests.runs import tree
+from tests.exchanging import empty, tree, written
 
 ROWS = [{"id": name, "text": text} for name, text in TEXTS.items()]
 
 
 @pytest.fixture
 def workspace(tmp_path):
-    root = tmp_path / "workspace"
-    (root / "data").mkdir(parents=True)
-    return root
+    return empty(tmp_path / "workspace")
 
 
 @pytest.fixture
@@ -129,15 +126,9 @@ def test_csv(take, workspace, text):
     assert chunks(workspace) == {plain("a"): ("T", "", "x, y\nz"), plain("b"): ("", "", "=1+1")}
 
 
-def sheet(path, *rows):
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    book.save(path)
-
-
 def test_xlsx_with_numbers_as_ids(take, workspace, tmp_path):
-    sheet(tmp_path / "texts.xlsx", ["id", "text", "title"], [1, "one", 2024], [2.5, "two", None])
+    rows = [["id", "text", "title"], [1, "one", 2024], [2.5, "two", None]]
+    written(tmp_path / "texts.xlsx", rows)
     answer = take(None, file="texts.xlsx")
     assert answer.code == 0, answer.err
     assert chunks(workspace) == {plain("1"): ("2024", "", "one"), plain("2.5"): ("", "", "two")}

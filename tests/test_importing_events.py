@@ -6,7 +6,7 @@ import pytest
 
 from app.core.text import canonical
 from tests.conftest import judgment
-from tests.exchanging import errors, json_lines, ledger, tree, written
+from tests.exchanging import errors, import_file, json_lines, ledger, tree
 
 GRADE = judgment("q1", "apple", 2, 1, author="bob", note="é\n=1")
 CANNOT = judgment("q1", "pear", None, 2, kind="cannot-judge", reason="broken text", author="bob")
@@ -28,13 +28,12 @@ def root(tiny):
 
 
 @pytest.fixture
-def bring(root, tmp_path, desk):
+def bring(root, desk):
     """Imports labels from a file of that name and content."""
 
     def run(name, content, *words):
         content = json_lines(content) if name.endswith(".jsonl") and content[:1] != "{" else content
-        path = written(tmp_path / name, content)
-        return desk(root, "import", "tiny", "labels", path, *words)
+        return import_file(desk, root, "labels", name, content, *words)
 
     return run
 

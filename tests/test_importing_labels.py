@@ -2,12 +2,13 @@
 
 import json
 import uuid
+from functools import partial
 
 import pytest
 
 from app.core.text import text_hash
 from tests.conftest import TEXTS
-from tests.exchanging import errors, json_lines, ledger, tree, written
+from tests.exchanging import errors, import_file, json_lines, ledger, tree
 
 APPLE = ["apple", "as-is-v1", "apple"]
 
@@ -19,14 +20,9 @@ def root(tiny):
 
 
 @pytest.fixture
-def bring(root, tmp_path, desk):
+def bring(root, desk):
     """Imports labels from a file of that name and content."""
-
-    def run(name, content, *words):
-        path = written(tmp_path / name, content)
-        return desk(root, "import", "tiny", "labels", path, *words)
-
-    return run
+    return partial(import_file, desk, root, "labels")
 
 
 def grades(root, author="imported"):
@@ -186,10 +182,10 @@ def test_rows_without_a_grade_are_left_out_and_counted(root, bring):
     assert grades(root) == [("q1", "pear", 1)]
 
 
-def test_numbers_are_ids(tiny, desk, tmp_path):
+def test_numbers_are_ids(tiny, desk):
     root = tiny({"7": "Seven.", "8": "Eight."}, {"1": "One?"}, [])
-    path = written(tmp_path / "l.xlsx", [["question", "chunk", "grade"], [1, 7, 2], [1.0, 8.0, 0]])
-    assert desk(root, "import", "tiny", "labels", path).code == 0
+    rows = [["question", "chunk", "grade"], [1, 7, 2], [1.0, 8.0, 0]]
+    assert import_file(desk, root, "labels", "l.xlsx", rows).code == 0
     assert grades(root) == [("1", "7", 2), ("1", "8", 0)]
 
 

@@ -1,11 +1,13 @@
 """Labels of reviewers who have judged already: the same, another grade, a file taken in twice."""
 
+from functools import partial
+
 import pytest
 
 from app.core.model import ChunkKey
 from app.flows.loading import load
 from tests.conftest import judgment
-from tests.exchanging import errors, json_lines, ledger, tree, written
+from tests.exchanging import errors, import_file, json_lines, ledger, tree
 
 
 @pytest.fixture
@@ -15,14 +17,9 @@ def root(tiny):
 
 
 @pytest.fixture
-def bring(root, tmp_path, desk):
+def bring(root, desk):
     """Imports labels from a file of that name and content."""
-
-    def run(name, content, *words):
-        path = written(tmp_path / name, content)
-        return desk(root, "import", "tiny", "labels", path, *words)
-
-    return run
+    return partial(import_file, desk, root, "labels")
 
 
 def csv_of(*rows, header="question,chunk,grade"):
@@ -176,13 +173,12 @@ def test_a_row_that_contradicts_another_is_refused(root, bring):
 
 
 @pytest.fixture
-def twins(tiny, desk, tmp_path):
+def twins(tiny, desk):
     """A workspace with two chunks of one text, and what imports labels into it."""
     root = tiny({"a": "One text.", "b": "One text.", "c": "Other."}, labels=[])
 
     def run(*rows):
-        path = written(tmp_path / "l.csv", csv_of(*rows))
-        return desk(root, "import", "tiny", "labels", path)
+        return import_file(desk, root, "labels", "l.csv", csv_of(*rows))
 
     return root, run
 

@@ -1,11 +1,13 @@
 """Labels on chunks that are not here, that may not be found, or on nothing this corpus has."""
 
+from functools import partial
+
 import pytest
 
 import app.flows.exchange.labels as flow
 from app.core.model import ChunkKey
 from app.flows.loading import load
-from tests.exchanging import errors, ledger, tree, written
+from tests.exchanging import errors, import_file, ledger, tree, written
 
 V = "as-is-v1"
 GONE = ChunkKey("gone", V, "gone").short()
@@ -25,14 +27,9 @@ def root(tiny):
 
 
 @pytest.fixture
-def bring(root, tmp_path, desk):
+def bring(root, desk):
     """Imports labels from a file of that name and content."""
-
-    def run(name, content, *words):
-        path = written(tmp_path / name, content)
-        return desk(root, "import", "tiny", "labels", path, *words)
-
-    return run
+    return partial(import_file, desk, root, "labels")
 
 
 def chunks(root):

@@ -1,10 +1,11 @@
 """`desk import C questions`: tables and JSON lines that people have."""
 
 import json
+from functools import partial
 
 import pytest
 
-from tests.exchanging import errors, json_lines, tree, written
+from tests.exchanging import errors, import_file, json_lines, tree
 
 KEPT = "labels/tiny/questions.jsonl"
 
@@ -16,14 +17,9 @@ def root(tiny):
 
 
 @pytest.fixture
-def bring(root, tmp_path, desk):
+def bring(root, desk):
     """Imports questions from a file of that name and content."""
-
-    def run(name, content, *words):
-        path = written(tmp_path / name, content)
-        return desk(root, "import", "tiny", "questions", path, *words)
-
-    return run
+    return partial(import_file, desk, root, "questions")
 
 
 def questions(root):

@@ -1,12 +1,13 @@
 """Questions that are there already: left alone, refused, or replaced where the user says so."""
 
 import json
+from functools import partial
 
 import pytest
 from filelock import FileLock
 
 import app.flows.exchange.questions as flow
-from tests.exchanging import errors, json_lines, tree, written
+from tests.exchanging import errors, import_file, json_lines, tree
 from tests.test_importing_questions import KEPT, questions
 
 FIRST = "When is an apple tree pruned?"
@@ -19,14 +20,9 @@ def root(tiny):
 
 
 @pytest.fixture
-def bring(root, tmp_path, desk):
+def bring(root, desk):
     """Imports questions from a file of that name and content."""
-
-    def run(name, content, *words):
-        path = written(tmp_path / name, content)
-        return desk(root, "import", "tiny", "questions", path, *words)
-
-    return run
+    return partial(import_file, desk, root, "questions")
 
 
 def test_what_says_the_same_is_left_as_it_is(root, bring):

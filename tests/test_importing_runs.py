@@ -5,13 +5,7 @@ from functools import partial
 import pytest
 
 from tests.conftest import TEXTS
-from tests.runs import import_run, newest, order, outcome, rankings, scored
-
-GOOD = """\
-q1 Q0 pear 1 0.9 bm25
-q1 Q0 apple 2 0.8 bm25
-q2 Q0 plum 1 0.7 bm25
-"""
+from tests.runs import GOOD, import_run, newest, order, outcome, rankings, scored
 
 
 @pytest.fixture

@@ -29,6 +29,12 @@ def open_ledger(folder):
     return Ledger(Path(folder), PLACE, lambda *arguments: parse_record(Judgment, *arguments))
 
 
+def file_in(folder):
+    """Where the ledger of ann will be, in a folder that is new."""
+    folder.mkdir()
+    return folder / "ann.jsonl"
+
+
 def record(event, **more):
     time = f"2024-05-01T12:00:00.{int.from_bytes(event.encode(), 'big') % 1000:03}Z"
     pair = {"kind": "grade", "question": "q1", "chunk": ["d", "v", "c"], "grade": 2}
@@ -65,8 +71,7 @@ def ledger(folder):
 
 @pytest.fixture
 def path(folder):
-    folder.mkdir()
-    return folder / "ann.jsonl"
+    return file_in(folder)
 
 
 def test_what_is_appended_is_read(ledger, folder):

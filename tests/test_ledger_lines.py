@@ -11,40 +11,32 @@ from app.core.ledger import Ledger
 from tests.conftest import judgment
 from tests.exchanging import json_lines, tree
 from tests.exchanging import ledger as grades_of
-from tests.test_ledger import PLACE, events, in_a_process, lines, open_ledger, record
+from tests.test_ledger import PLACE, events, file_in, in_a_process, lines, open_ledger, record
 
 
 @pytest.fixture
-def folder(tmp_path):
-    return tmp_path / "judgments"
+def ledger(tmp_path):
+    return open_ledger(tmp_path / "judgments")
 
 
 @pytest.fixture
-def ledger(folder):
-    return open_ledger(folder)
-
-
-@pytest.fixture
-def path(folder):
-    folder.mkdir()
-    return folder / "ann.jsonl"
+def path(tmp_path):
+    return file_in(tmp_path / "judgments")
 
 
 def adding(*names):
     return lambda snapshot: [lines(name) for name in names]
 
 
-def test_lines_are_appended_in_their_order(ledger, folder):
+def test_lines_are_appended_in_their_order(ledger, tmp_path):
     assert ledger.append_lines("ann.jsonl", adding("e2", "e1")) is None
     assert ledger.append_lines("ann.jsonl", adding("e3")) is None
-    assert (folder / "ann.jsonl").read_bytes() == lines("e2", "e1", "e3")
+    assert (tmp_path / "judgments/ann.jsonl").read_bytes() == lines("e2", "e1", "e3")
     assert events(ledger) == ["e2", "e1", "e3"]
 
 
 @pytest.mark.parametrize("before", [None, b"", lines("e1"), lines("e1") + b'{"torn'])
-def test_no_lines_leave_the_file_alone(ledger, folder, before):
-    folder.mkdir()
-    path = folder / "ann.jsonl"
+def test_no_lines_leave_the_file_alone(ledger, path, before):
     if before is not None:
         path.write_bytes(before)
     assert ledger.append_lines("ann.jsonl", adding()) is None
@@ -135,10 +127,10 @@ def test_a_lock_that_another_holds_writes_nothing(ledger, path, monkeypatch):
     assert called == [] and not path.exists()
 
 
-def test_many_lines_are_one_append(ledger, folder):
+def test_many_lines_are_one_append(ledger, tmp_path):
     names = [f"e{number}" for number in range(20_000)]
     ledger.append_lines("ann.jsonl", adding(*names))
-    assert events(open_ledger(folder)) == names
+    assert events(open_ledger(tmp_path / "judgments")) == names
 
 
 def test_two_processes_with_one_file_lose_and_double_nothing(tiny, tmp_path, desk_process):
@@ -178,7 +170,7 @@ def test_a_grade_that_came_meanwhile_is_not_doubled(tiny, tmp_path, desk, monkey
     assert [one["grade"] for one in grades_of(root, "imported")] == [2]
 
 
-def test_a_record_is_one_line(ledger, folder):
+def test_a_record_is_one_line(ledger, tmp_path):
     ledger.append_lines("ann.jsonl", adding("e1"))
-    (line,) = (folder / "ann.jsonl").read_text().splitlines()
+    (line,) = (tmp_path / "judgments/ann.jsonl").read_text().splitlines()
     assert json.loads(line) == record("e1")

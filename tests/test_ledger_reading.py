@@ -6,13 +6,12 @@ from hypothesis import strategies as st
 
 from app.core.errors import InvalidInput
 from app.core.text import canonical
-from tests.test_ledger import PLACE, events, lines, open_ledger, places, problems, record
+from tests.test_ledger import PLACE, events, file_in, lines, open_ledger, places, problems, record
 
 
 @pytest.fixture
 def path(tmp_path):
-    (tmp_path / "judgments").mkdir()
-    return tmp_path / "judgments" / "ann.jsonl"
+    return file_in(tmp_path / "judgments")
 
 
 @pytest.fixture

@@ -5,13 +5,12 @@ from streamlit.testing.v1 import AppTest
 
 from app.engines import git as engine
 from app.flows.sharing.unpublished import Watch
-from tests.repositories import alone, git, grade, repository
+from tests.repositories import git, grade, repository
 
 
 @pytest.fixture
-def label(runbooks, repository_folder, monkeypatch, tmp_path):
+def label(runbooks, repository_folder, git_settings, monkeypatch):
     """Opens page Label for Ana."""
-    alone(monkeypatch, tmp_path)
     monkeypatch.chdir(runbooks)
 
     def run():

@@ -2,18 +2,12 @@
 
 import pytest
 
-from app.engines import git as engine
 from app.flows.sharing.publication import status
 from app.flows.sharing.publishing_words import status_json, status_text
 from app.workspace import Workspace
-from tests.repositories import alone, git, grade, repository, shared
+from tests.repositories import ANN, asked, git, grade, head, part_of, repository, shared
 
-ANN = "labels/tiny/judgments/ann.jsonl"
-
-
-@pytest.fixture(autouse=True)
-def settings(monkeypatch, tmp_path):
-    return alone(monkeypatch, tmp_path)
+pytestmark = pytest.mark.usefixtures("git_settings")
 
 
 @pytest.fixture
@@ -45,7 +39,7 @@ def test_everything_published(root):
     found = status_json(status_of(root))
     assert found["git"] == {
         "repository": True, "obstacle": None, "branch": "main",
-        "head": git(root, "rev-parse", "HEAD").strip(), "upstream": None, "unpushed": None,
+        "head": head(root), "upstream": None, "unpushed": None,
     }  # fmt: skip
     (one,) = found["collections"]
     assert (found["format"], one["events"], one["unpublished"], one["files"]) == (1, 3, 0, [])
@@ -199,11 +193,7 @@ def test_commits_that_are_not_pushed(root, tmp_path):
 @pytest.mark.parametrize("inside", ["", "sub folder/näher"])
 def test_a_workspace_may_be_a_part_of_a_repository(tiny, tmp_path, inside):
     outer = tmp_path / "outer"
-    root = outer / inside / "desk"
-    root.parent.mkdir(parents=True)
-    tiny().rename(root)
-    repository(outer)
-    (root / ".gitattributes").write_text((outer / ".gitattributes").read_text())
+    root = part_of(outer, tiny(), inside)
     grade(root, "bob", 1)
     assert text_of(root).splitlines() == [
         "tiny: 1 of 4 events unpublished on main",
@@ -264,12 +254,10 @@ def test_git_is_asked_a_handful_of_times_however_many_files_there_are(root, monk
     git(root, "commit", "-q", "-m", "many")
     for number in range(30):
         grade(root, f"reviewer {number}", 2)
-    asked = []
-    run = engine.attempt
-    monkeypatch.setattr(engine, "attempt", lambda *a, **k: asked.append(a[1]) or run(*a, **k))
+    words = asked(monkeypatch)
     (one,) = status_of(root).collections
     assert one.unpublished == 30
-    assert asked == ["rev-parse", "status", "cat-file", "check-attr"]
+    assert words == ["rev-parse", "status", "cat-file", "check-attr"]
 
 
 def test_status_changes_nothing(root):

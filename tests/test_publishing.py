@@ -7,33 +7,26 @@ from app.flows.sharing import publishing
 from app.flows.sharing.publishing import publish
 from app.workspace import Workspace
 from tests.repositories import (
-    alone,
+    ANN,
+    BOB,
     clone,
     committed,
     git,
     grade,
+    head,
     names_in,
+    part_of,
     repository,
     shared,
 )
 
-ANN = "labels/tiny/judgments/ann.jsonl"
-BOB = "labels/tiny/judgments/bob.jsonl"
-
-
-@pytest.fixture(autouse=True)
-def settings(monkeypatch, tmp_path):
-    return alone(monkeypatch, tmp_path)
+pytestmark = pytest.mark.usefixtures("git_settings")
 
 
 @pytest.fixture
 def root(tiny):
     """A workspace whose three labels are committed."""
     return repository(tiny())
-
-
-def head(root):
-    return git(root, "rev-parse", "HEAD").strip()
 
 
 def test_labels_are_committed_and_nothing_else(root, desk):
@@ -121,11 +114,7 @@ def test_one_collection_of_several(root):
 @pytest.mark.parametrize("inside", ["", "sub folder/näher"])
 def test_a_workspace_inside_a_repository(tiny, tmp_path, desk, inside):
     outer = tmp_path / "outer"
-    root = outer / inside / "desk"
-    root.parent.mkdir(parents=True)
-    tiny().rename(root)
-    repository(outer)
-    (root / ".gitattributes").write_text((outer / ".gitattributes").read_text())
+    root = part_of(outer, tiny(), inside)
     grade(root, "björn 'q\"", 1)
     assert "Published 1 event of 1 reviewer on main" in desk(root, "labels", "publish").out
     (name,) = names_in(outer)

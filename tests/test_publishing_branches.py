@@ -12,7 +12,8 @@ from app.flows.sharing import branching, publishing
 from app.flows.sharing.publishing import publish
 from app.workspace import Workspace
 from tests.repositories import (
-    alone,
+    ANN,
+    BOB,
     clone,
     committed,
     git,
@@ -23,13 +24,7 @@ from tests.repositories import (
     shared,
 )
 
-ANN = "labels/tiny/judgments/ann.jsonl"
-BOB = "labels/tiny/judgments/bob.jsonl"
-
-
-@pytest.fixture(autouse=True)
-def settings(monkeypatch, tmp_path):
-    return alone(monkeypatch, tmp_path)
+pytestmark = pytest.mark.usefixtures("git_settings")
 
 
 @pytest.fixture

@@ -2,25 +2,15 @@
 
 import pytest
 
-from tests.repositories import alone, git, grade, hook, names_in, repository
+from tests.repositories import ANN, BOB, git, grade, head, hook, names_in, repository
 
-ANN = "labels/tiny/judgments/ann.jsonl"
-BOB = "labels/tiny/judgments/bob.jsonl"
-
-
-@pytest.fixture(autouse=True)
-def settings(monkeypatch, tmp_path):
-    return alone(monkeypatch, tmp_path)
+pytestmark = pytest.mark.usefixtures("git_settings")
 
 
 @pytest.fixture
 def root(tiny):
     """A workspace whose three labels are committed."""
     return repository(tiny())
-
-
-def head(root):
-    return git(root, "rev-parse", "HEAD").strip()
 
 
 def refusal(root, desk, *words):

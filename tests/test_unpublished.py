@@ -5,9 +5,8 @@ from functools import partial
 
 import pytest
 
-from app.engines import git as engine
 from app.flows.sharing.unpublished import Growth, Watch, growth, is_ledger, is_published
-from tests.repositories import alone, git, grade, repository
+from tests.repositories import asked, git, grade, repository
 
 
 def line(name, grade=1, **more):
@@ -90,17 +89,14 @@ def clock():
 
 
 @pytest.fixture
-def watched(tiny, collection_of, clock, monkeypatch, tmp_path):
+def watched(tiny, collection_of, clock, git_settings, monkeypatch):
     """A committed workspace: its folder, what the page would say, and how git was asked."""
-    alone(monkeypatch, tmp_path)
-    asked = []
-    run = engine.attempt
-    monkeypatch.setattr(engine, "attempt", lambda *a, **k: asked.append(a[1]) or run(*a, **k))
+    words = asked(monkeypatch)
 
     def build(**more):
         root = repository(tiny(), **more)
         watch, collection = Watch(clock), collection_of(root)
-        return root, partial(watch.look, collection), asked
+        return root, partial(watch.look, collection), words
 
     return build
 
@@ -111,9 +107,9 @@ def test_nothing_to_say_where_everything_is_published(watched):
 
 
 def test_new_labels_are_counted_without_asking_git_again(watched, clock):
-    root, look, asked = watched()
+    root, look, words = watched()
     assert look() is None
-    first = len(asked)
+    first = len(words)
     grade(root, "bob", 1)
     assert look().words == "1 unpublished"
     grade(root, "bob", 2)
@@ -125,10 +121,10 @@ def test_new_labels_are_counted_without_asking_git_again(watched, clock):
         "Not committed to git yet: 3 labels (an undo counts as one). To publish, type "
         "`desk labels publish tiny` in a terminal."
     )
-    assert len(asked) == first
+    assert len(words) == first
     clock.now = 5
     assert look() == said
-    assert asked[first:] == ["rev-parse", "rev-parse"]
+    assert words[first:] == ["rev-parse", "rev-parse"]
 
 
 def test_a_commit_is_noticed_after_some_seconds(watched, clock):
@@ -166,17 +162,14 @@ def test_ignored_labels_are_not_nagged_about(watched):
 
 
 def test_without_git_nothing_is_said_and_git_is_left_alone_for_a_minute(
-    tiny, collection_of, clock, monkeypatch, tmp_path
+    tiny, collection_of, clock, git_settings, monkeypatch
 ):
-    alone(monkeypatch, tmp_path)
-    asked = []
-    run = engine.attempt
-    monkeypatch.setattr(engine, "attempt", lambda *a, **k: asked.append(a[1]) or run(*a, **k))
+    words = asked(monkeypatch)
     root = tiny()
     watch, collection = Watch(clock), collection_of(root)
     for clock.now in (0, 5, 59):
         assert watch.look(collection) is None
-    assert len(asked) == 1
+    assert len(words) == 1
     repository(root, commit=False)
     clock.now = 61
     assert watch.look(collection).words == "3 unpublished"
