@@ -40,7 +40,7 @@ from app.flows.exchange.plain_files import Row, trec_qrels, trec_run
 from app.flows.exchange.run_rows import Order
 from app.flows.loading import load
 from app.settings import DEEPEST, METRIC_NAMES, check_cutoffs
-from app.workspace import Workspace
+from app.workspace import Collection, Workspace
 
 __all__ = ["Compared", "DeskError", "RunResult", "Scores", "compare", "evaluate", "labels",
            "score_run"]  # fmt: skip
@@ -167,9 +167,9 @@ def evaluate(
     the questions of one split. `reuse` takes a stored execution where nothing that decides it has
     changed. Raises DeskError: unknown names, refused labels, a collection that is not indexed.
     """
-    here = Workspace.at(Path(workspace)).collection(collection)
+    here = _collection(workspace, collection)
     names = None if configurations is None else list(configurations)
-    cutoffs = None if k is None else list(k)
+    cutoffs = None if k is None else list(_cutoffs(k))
     found = evaluate_collection(here, names, cutoffs=cutoffs, split=split, reuse=reuse)
     return Scores(tuple(found))
 
@@ -201,7 +201,7 @@ def score_run(
     cutoffs = _cutoffs(k)
     rows, ranked, noticed = _rows(run, order)
     if collection is not None:
-        loaded = load(Workspace.at(Path(workspace)).collection(collection))
+        loaded = load(_collection(workspace, collection))
         settings = loaded.collection.settings.scoring_settings(list(cutoffs))
         found = score_under_labels(loaded, rows, settings, ranked)
         return RunResult(name, replace(found, notices=(*noticed, *found.notices)))
@@ -211,6 +211,12 @@ def score_run(
             remedy="Say from which grade on a chunk is relevant",
         )
     scale = parse_scale(grades, highest) if isinstance(grades, str) else grades
+    for theirs, ours in (scale or {}).items():
+        if ours is not None and not 0 <= ours <= highest:
+            raise InvalidInput(
+                f"the grade {theirs} is mapped to {ours}, which is outside 0..{highest}",
+                remedy=f"Map to a grade from 0 to {highest}, or to None to leave it out",
+            )
     settings = ScoringSettings(threshold=threshold, cutoffs=cutoffs, highest=highest)
     if isinstance(qrels, str | Path):
         judged, said = trec_qrels(Path(qrels))
@@ -258,4 +264,10 @@ def labels(collection: str, *, workspace: str | Path = ".") -> pd.DataFrame:
     possible grades), departed (the chunk is not in the corpus). Raises DeskError with every label
     that is refused.
     """
-    return frames.labels(load(Workspace.at(Path(workspace)).collection(collection)).labels)
+    return frames.labels(load(_collection(workspace, collection)).labels)
+
+
+def _collection(workspace: str | Path, name: Any) -> Collection:
+    if not isinstance(name, str):
+        raise InvalidInput(f"{name!r} is no name of a collection", remedy="Give its name")
+    return Workspace.at(Path(workspace)).collection(name)

@@ -64,7 +64,8 @@ class Workspace:
 
     def names(self) -> list[str]:
         """Names of the collections, sorted."""
-        return sorted(path.parent.name for path in self.data.glob("*/collection.toml"))
+        found = (path.parent.name for path in self.data.glob("*/collection.toml"))
+        return sorted(name for name in found if not name.startswith("."))
 
     def title(self, name: str) -> str:
         """What a collection is called by people; its name where its settings say nothing."""
@@ -81,9 +82,10 @@ class Workspace:
 
     def require_free(self, name: str) -> None:
         """Raise InvalidInput unless a collection of that name can be made."""
-        if not _NAME.fullmatch(name):
+        if not _NAME.fullmatch(name) or name.startswith("desk."):
             raise InvalidInput(
-                f"the collection name {shown(name)} may have a-z, 0-9, '.', '_' and '-' only",
+                f"the collection name {shown(name)} may have a-z, 0-9, '.', '_' and '-' only, and "
+                "not begin with 'desk.'",
                 remedy="Choose another name",
             )
         if (self.data / name).exists():

@@ -84,6 +84,12 @@ def test_runs_that_are_none_are_refused(run, said):
     assert said in refused(api.score_run, run, qrels=QRELS)
 
 
+@pytest.mark.parametrize("k", [[0], [], [1.5], 3, "1,3"])
+def test_cut_offs_that_are_none_are_refused_before_a_search(runbooks, k):
+    assert refused(api.evaluate, "runbooks", workspace=runbooks, k=k).startswith("k ")
+    assert not (runbooks / "data/desk.duckdb").exists()
+
+
 def test_a_run_under_labels_must_share_their_ids(tiny):
     words = {"collection": "tiny", "workspace": tiny()}
     assert "not one question of the run is known" in refused(api.score_run, RUN, **words)
@@ -108,10 +114,6 @@ def test_what_the_commands_refuse_is_refused_in_the_same_words(runbooks, tiny, t
         (
             ("evaluate", "runbooks", "--split", "held-out"),
             lambda: api.evaluate("runbooks", workspace=runbooks, split="held-out"),
-        ),
-        (
-            ("evaluate", "runbooks", "--k", "0"),
-            lambda: api.evaluate("runbooks", workspace=runbooks, k=[0]),
         ),
     ):
         assert desk(runbooks, *words).errors == [f"error: {refused(job)}"]

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from app.core.errors import InvalidInput
-from app.flows.exchange.events import event_lines
+from app.flows.events import event_lines
 from app.flows.sharing import bundling
 from app.flows.sharing.bundling import bundle, read_bundle
 from app.workspace import Workspace

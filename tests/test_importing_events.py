@@ -115,7 +115,7 @@ def test_what_a_line_leaves_out_by_default_is_the_same_event(root, bring):
         ({**GRADE, "kind": "guess"}, 'kind is "guess", not'),
         ({**GRADE, "grad": 1}, 'unknown key "grad". Did you mean grade?'),
         ({**CANNOT, "reason": None}, "cannot-judge needs a reason"),
-        ({**RETIRED, "note": None}, 'note is "None", not string'),
+        ({**RETIRED, "note": None}, "note is null, not string"),
         ({**GRADE, "time": "\ud800"}, "time"),
         ({**GRADE, "question_hash": "\ud800"}, "question_hash"),
         ({**GRADE, "no_text": True, "text_hash": "a"}, "no_text contradicts text_hash"),

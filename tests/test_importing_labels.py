@@ -73,7 +73,7 @@ ROWS = [
 ]  # fmt: skip
 REFUSED = [
     'l.csv:3: the question "q9" is unknown. '
-    "Import the questions first: desk import C questions FILE.",
+    "Correct its id, or import the questions first: desk import C questions FILE.",
     'l.csv:4: the chunk "nope" is unknown. '
     "Correct its id, or say what to do with such rows: --unknown keep or skip.",
     'l.csv:5: the grade "3" is outside the scale 0=0,1=1,2=2. '
@@ -240,7 +240,8 @@ def test_json_says_the_same(root, bring):
         "problems": [
             {
                 "place": "l.csv:5", "message": 'the question "q9" is unknown',
-                "remedy": "Import the questions first: desk import C questions FILE",
+                "remedy": "Correct its id, or import the questions first: desk import C questions "
+                "FILE",
             }
         ],
     }  # fmt: skip

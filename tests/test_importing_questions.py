@@ -80,7 +80,7 @@ def test_refused_rows_are_told_by_line_and_nothing_is_written(root, bring):
     answer = bring("q.csv", REFUSED)
     assert errors(answer) == [
         'q.csv:3: id "a\\nb" holds a control character. Correct the line.',
-        "q.csv:5: the key text is missing. Add text.",
+        "q.csv:5: the question is blank. Write it, or clear the row.",
         "q.csv:6: split is \"never\", not 'development' or 'held-out'. Correct the line.",
         'q.csv:7: the question id "q3" stands twice. Give one of the two another id.',
     ]

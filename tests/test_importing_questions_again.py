@@ -155,9 +155,8 @@ def test_json_says_the_same(root, bring):
                 "left_out": {}, "refused": 2, "written": False,
                 "notes": ["Columns that are not used: x."],
                 "problems": [
-                    {"place": "q.csv:4", "message": "the key id is missing", "remedy": "Add id"},
-                    {"place": "q.csv:4", "message": "the key text is missing",
-                     "remedy": "Add text"},
+                    {"place": "q.csv:4", "message": "the question is blank",
+                     "remedy": "Write it, or clear the row"},
                     {"place": "q.csv:5", "message": 'the question id "q3" stands twice',
                      "remedy": "Give one of the two another id"},
                 ],

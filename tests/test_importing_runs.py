@@ -111,7 +111,7 @@ def test_an_unknown_question_is_refused_or_left_out(tiny, take):
     root = tiny()
     answer = take(root, f"{GOOD}q9 Q0 plum 1 1 bm25\n")
     assert answer.code == 2 and len(answer.errors) == 1
-    assert answer.errors[0].startswith('error: my.run:4: the question "q9" is unknown. Import')
+    assert answer.errors[0].startswith('error: my.run:4: the question "q9" is unknown. Correct')
     assert not (root / "data/desk.duckdb").exists()
     answer = take(root, f"{GOOD}q9 Q0 plum 1 1 bm25\n", "--skip-refused")
     assert answer.code == 0 and "3 new, 0 there already, 1 refused. Imported." in answer.out

@@ -156,9 +156,7 @@ def test_what_was_replaced_meanwhile_is_not_undone(desk_of):
     event = grade(read, "apple", 2)
     stale = read()
     undo(read)
-    sentence = (
-        "the judgment of apple was already taken back or replaced. Look at the item again."
-    )
+    sentence = "the judgment of apple was already taken back or replaced. Look at the item again."
     assert conflict(labeling.undo, stale, "ann", event.event) == sentence
     other = grade(read, "apple", 1)
     append(root, **by_hand("later", 0, replaces=other.event))

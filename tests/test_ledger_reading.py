@@ -80,8 +80,9 @@ def test_a_torn_last_line_is_told_and_moved_aside_at_the_next_append(ledger, pat
     torn = lines("e2")[:40]
     path.write_bytes(lines("e1") + torn)
     assert ledger.read().notices == (
-        f"{PLACE}/ann.jsonl:2: the last line is cut short (40 bytes). It was never "
-        "confirmed as saved and is not counted; the next save moves it to ann.jsonl.torn.",
+        f"{PLACE}/ann.jsonl:2: the last line is cut short (40 bytes) and not counted. A line that "
+        "a crash cut was never confirmed as saved: the next save moves it to ann.jsonl.torn. One "
+        "that was whole before: put it back from git or a backup.",
     )
     assert ledger.append("ann.jsonl", record("e3")) == (
         f"{PLACE}/ann.jsonl: a line that was cut short was moved to ann.jsonl.torn."

@@ -102,7 +102,7 @@ def test_every_question_is_counted_also_where_its_search_failed(runbooks, collec
     """The head speaks of all questions; one that failed is still unsupported."""
     (found,) = evaluate(collection_of(runbooks), ["sparse"], progress=stop_at(3))
     assert found.means[0].failed == 6 and found.means[0].counts["unsupported"] == 2
-    assert "; 9 questions: 7 answerable with " in score_tables([found], PRIMARY)
+    assert "; 9 questions: 7 answerable, 2 unsupported" in score_tables([found], PRIMARY)
 
 
 def test_failures_outside_of_a_split_are_not_told_as_none(indexed, collection_of):

@@ -197,7 +197,8 @@ def test_a_file_that_is_no_store(store, path):
     path.write_bytes(b"something else entirely" * 1000)
     assert failing(StoreCorrupt, store) == (
         "data/desk.duckdb: the file is not a readable store. Put a backup in its place, or move it "
-        "away: labels are kept elsewhere and executions can be run again."
+        "away: labels are kept elsewhere, and executions of your own configurations can be run "
+        "again."
     )
     assert path.read_bytes().startswith(b"something else")
 

@@ -70,10 +70,13 @@ def test_many_new_lines_of_which_some_are_known(count):
 
 def test_which_files_are_ledgers_and_which_are_never_published():
     assert is_ledger("judgments/ana.jsonl") and is_ledger("events/ana.jsonl")
-    for name in ("questions.jsonl", "complete/x.jsonl", "judgments/sub/x.jsonl", "judgments/x.csv"):
+    assert is_published("judgments/ana.jsonl") and is_published("events/ana.jsonl")
+    for name in ("questions.jsonl", "guidelines.md", "baseline.toml", "complete/x.jsonl"):
         assert not is_ledger(name) and is_published(name)
-    for name in ("ana.jsonl.lock", "ana.jsonl.torn", ".ana.jsonl.4711"):
+    for name in ("ana.jsonl.lock", "ana.jsonl.torn", ".ana.jsonl.4711", "ana.jsonl.orig", "x.csv"):
         assert not is_published(f"judgments/{name}")
+    for name in (".env", ".DS_Store", "questions.jsonl~", ".questions.jsonl.swp", "sub/x.jsonl"):
+        assert not is_published(name)
 
 
 class Clock:

@@ -8,7 +8,7 @@ from app.core.judgments import new_judgment
 from app.core.model import ChunkKey, Hit, Ranking
 from app.core.snapshot import snapshot_path
 from app.core.text import text_hash
-from app.flows.exchange.events import event_line
+from app.flows.events import event_line
 from app.flows.loading import load
 from app.workspace import Workspace
 from tests.conftest import SPARSE, lines_of

@@ -21,6 +21,7 @@ from app.flows.evaluating import Evaluation, evaluate
 from app.flows.indexing import IndexReport, index
 from app.flows.listing import list_executions
 from app.flows.starting import init
+from app.flows.wording import count
 from app.workspace import Collection
 
 
@@ -52,9 +53,9 @@ def _index_line(one: IndexReport) -> str:
     manifest = one.manifest
     embedder = manifest.embedder or "no embedder"
     return (
-        f"{one.collection}: indexed {manifest.points} chunks, {manifest.eligible} eligible, for "
-        f"{', '.join(one.configurations)} ({embedder}); {one.embedded} embedded, {one.reused} as "
-        "they were"
+        f"{one.collection}: indexed {count(manifest.points, 'chunk')}, {manifest.eligible:,} "
+        f"eligible, for {', '.join(one.configurations)} ({embedder}); "
+        f"{one.embedded} embedded, {one.reused} as they were"
     )
 
 
@@ -137,10 +138,14 @@ def compare_command(baseline: str, candidate: str, as_json: bool, workspace: str
 
 @click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path))
-def init_command(folder: Path) -> None:
+@click.option("--bare", is_flag=True, help="Without a collection: imports bring theirs.")
+def init_command(folder: Path, bare: bool) -> None:
     """Make an empty, commented workspace."""
-    for name in init(folder):
+    for name in init(folder, bare=bare):
         click.echo(f"made {folder / name}")
+    if bare:
+        click.echo(f"\nNext: desk import NAME corpus FILE --workspace {folder}")
+        return
     click.echo(
         f"\nNext: put texts into {folder}/data/my-collection/corpus, questions into "
         f"{folder}/labels/my-collection/questions.jsonl, then: desk --workspace {folder}"

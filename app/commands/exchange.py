@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from app.commands.base import (
     cutoffs_option,
@@ -87,6 +88,7 @@ def import_command(
     desk import scifact beir ../scifact
     """
     here = open_workspace(workspace)
+    _require_fitting(kind)
     options = Options(
         columns=parse_columns(columns),
         grades=None if grades is None else parse_scale(grades),
@@ -107,6 +109,38 @@ def import_command(
             print_notices(scores[0].notices)
             click.echo("\n" + report.score_tables(scores, target.settings.scoring.primary))
     click.get_current_context().exit(2 if failed else 0)
+
+
+#: Options that only some kinds of files have.
+_ONLY = {
+    "columns": ("corpus", "questions", "labels"),
+    "category": ("questions", "beir"),
+    "update": ("questions",),
+    "grades": ("labels", "beir"),
+    "reviewer": ("labels", "beir"),
+    "not_blind": ("labels",),
+    "unknown": ("labels",),
+    "keys": ("labels", "run"),
+    "complete": ("corpus", "beir"),
+    "all_questions": ("beir",),
+    "name": ("run",),
+    "order": ("run",),
+    "missing": ("run",),
+}
+
+
+def _require_fitting(kind: str) -> None:
+    """Raise InvalidInput for an option that means nothing for this kind of file."""
+    ctx = click.get_current_context()
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and kind not in _ONLY.get(name, (kind,)):
+            option = max(parameter.opts, key=len)
+            raise InvalidInput(
+                f"{option} means nothing for {kind}",
+                remedy=f"It is for {', '.join(_ONLY[name])}; leave it out",
+            )
 
 
 def _print(found: Sequence[Outcome]) -> None:
@@ -156,6 +190,11 @@ def export_command(
     """
     here = open_workspace(workspace).collection(collection)
     scale = OURS if grades is None else parse_scale(grades, highest=1000)
+    if missing := [str(grade) for grade in OURS if grade not in scale]:
+        raise InvalidInput(
+            f"--grades says nothing of {', '.join(missing)}",
+            remedy="Map every grade, or leave it out: 2=skip",
+        )
     choice = exporting.Choice(execution, scale, order, force)
     found = exporting.send_out(here, kind, path, choice)
     if as_json:

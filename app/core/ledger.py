@@ -166,9 +166,9 @@ class Ledger(Generic[EventT]):
             self._read_line(state.tail, place, placed, problems)
         else:
             notices.append(
-                f"{place}: the last line is cut short ({len(state.tail)} bytes). It was never "
-                "confirmed as saved and is not counted; the next save moves it to "
-                f"{path.name}.torn."
+                f"{place}: the last line is cut short ({len(state.tail)} bytes) and not counted. A "
+                "line that a crash cut was never confirmed as saved: the next save moves it to "
+                f"{path.name}.torn. One that was whole before: put it back from git or a backup."
             )
 
     def append(

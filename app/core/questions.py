@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -62,7 +63,7 @@ class Question(Record):
             raise ValueError(f"two facts have the id {shown(twice[0])}")
         return self
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Content hash of what a reviewer judges against: text, need and facts."""
         return question_hash(self.text, self.need, [(fact.id, fact.text) for fact in self.facts])

@@ -8,6 +8,9 @@ import re
 import unicodedata
 from typing import Any
 
+#: An id is a name: longer ones are texts that stand in the wrong column.
+LONGEST_ID = 1000
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: Controls of C0 and C1, and those that turn the direction of what follows.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -17,6 +20,11 @@ def normalise(text: str) -> str:
     """NFC, `\\n` line ends, no blanks at the end of a line or of the text."""
     text = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts are one, blanks at line ends and spellings of characters aside."""
+    return one == other or normalise(one) == normalise(other)
 
 
 def text_hash(text: str) -> str:
@@ -55,6 +63,8 @@ def fault_in_id(value: str) -> str | None:
         return "begins or ends with a blank"
     if _CONTROL.search(value):
         return "holds a control character"
+    if len(value) > LONGEST_ID:
+        return f"has {len(value):,} characters, over {LONGEST_ID:,}"
     return None
 
 

@@ -40,5 +40,6 @@ def _problem(detail: ErrorDetails, place: str, known: tuple[str, ...], remedy: s
         return Problem(f"{key} {message}" if key else message, place, remedy)
     if kind == "literal_error":
         return Problem(f"{key} is {shown(str(value))}, not {context['expected']}", place, remedy)
+    said = "null" if value is None else shown(repr(value))
     wanted = detail["msg"].removeprefix("Input should be ").removeprefix("a valid ")
-    return Problem(f"{key} is {shown(repr(value))}, not {wanted}", place, remedy)
+    return Problem(f"{key} is {said}, not {wanted}", place, remedy)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.core.errors import InvalidInput
 from app.engines.executions import Execution, add_execution
-from app.engines.store import Store, Unit
+from app.engines.store import Row, Store, Unit
 
 _IDENTITY = ["document", "version", "chunk", "text_hash"]
 
@@ -52,14 +52,15 @@ def _rows(table: pa.Table, columns: list[str] | None) -> list[Any]:
 def find(store: Store, execution: str) -> Contents | None:
     """What there is of an execution, or None."""
     with store.work() as unit:
-        found = [
-            row
-            for row in unit.rows(
-                "executions_list", {"collection": None, "fingerprint": None, "name": execution}
-            )
-            if row["id"] == execution
-        ]
-        return _contents(unit, found[0]) if found else None
+        found = find_in(unit, execution)
+        return None if found is None else _contents(unit, found)
+
+
+def find_in(unit: Unit, execution: str) -> Row | None:
+    """The row of an execution, or None."""
+    named = {"collection": None, "fingerprint": None, "name": execution}
+    rows = unit.rows("executions_list", named)
+    return next((row for row in rows if row["id"] == execution), None)
 
 
 def read(store: Store, execution: str) -> Contents:
@@ -98,6 +99,10 @@ def save(store: Store, contents: Contents, collection: str) -> Execution:
     owner = {"collection": collection, "revision": execution.corpus_revision}
     tables = contents.tables
     with store.work() as unit, unit.transaction():
+        if find_in(unit, execution.id) is not None:
+            raise InvalidInput(
+                f"the execution {execution.id} has come in meanwhile", remedy="See: desk executions"
+            )
         unit.run("texts_add", {}, tables["text"])
         unit.run("chunks_add", {"collection": collection}, tables["chunk"])
         unit.run("chunks_add", {"collection": collection}, tables["hit"])

@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 from app.core.corpus import Corpus
 from app.core.model import ChunkKey, Hit, Ranking
-from app.core.text import canonical
+from app.core.text import canonical, same_words
 from app.engines.store import Row, Store, Unit
 
+#: Hits read at once by those who read them all.
+_AT_ONCE = 50_000
 Status = Literal["complete", "incomplete", "imported"]
 
 
@@ -172,17 +174,24 @@ def reworded(store: Store, execution: Execution, texts: Mapping[str, str]) -> se
     return {
         row["question"]
         for row in asked(store, execution)
-        if texts.get(row["question"]) not in (None, row["text"])
+        if row["question"] in texts and not same_words(texts[row["question"]], row["text"])
     }
 
 
 def hits(store: Store, execution: Execution) -> Iterator[tuple[str, Hit]]:
     """Every stored hit with its question, questions in order, without holding all of them.
 
-    The store is open until the last one was taken.
+    The store is opened for some questions at a time, and closed before their hits are given out.
     """
+    here = {"execution": execution.id}
     with store.work() as unit:
-        for row in unit.stream("hits_list", {"execution": execution.id, "depth": None}):
+        refs = [row["question_ref"] for row in unit.rows("hits_questions", here)]
+    size = max(1, _AT_ONCE // max(execution.depth, 1))
+    for start in range(0, len(refs), size):
+        block = refs[start : start + size]
+        with store.work() as unit:
+            rows = unit.rows("hits_block", {**here, "first": block[0], "last": block[-1]})
+        for row in rows:
             key = ChunkKey(row["document"], row["version"], row["chunk"])
             yield row["question"], Hit(row["rank"], key, row["score"])
 

@@ -54,7 +54,7 @@ def require_branch_name(repository: Repository, name: str) -> None:
     """Raise GitError for what cannot be the name of a branch."""
     # (git takes every name after refs/heads/ for a full one, also one that begins with a dash.)
     words = ("check-ref-format", f"refs/heads/{name}")
-    if name.startswith("-") or attempt(repository.root, *words).returncode:
+    if name.startswith("-") or name == "HEAD" or attempt(repository.root, *words).returncode:
         raise GitError(
             f"{name!r} cannot be the name of a branch",
             remedy="Use letters, digits, '-', '_' and '/'",

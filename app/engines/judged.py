@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from app.core.bounds import ties_across
 from app.core.metrics import NO_HIT, OPEN, Floats, Ints, Judged
 from app.core.model import ScoringSettings
+from app.core.text import same_words
 from app.engines.executions import Execution
 from app.engines.store import Row, Store, Unit
 
@@ -55,7 +56,8 @@ def read(
     here: Row = {"execution": execution.id, "label": label_set}
     cut: Row = {"threshold": execution.threshold}
     with store.work() as unit:
-        questions = [row for row in unit.rows("scored_questions", here) if not row["reworded"]]
+        found = unit.rows("scored_questions", here)
+        questions = [row for row in found if same_words(row["asked"], row["text"])]
         if order is not None:
             place_of = {name: number for number, name in enumerate(order)}
             questions.sort(key=lambda row: place_of.get(row["question"], len(place_of)))
@@ -76,8 +78,8 @@ def read(
         unlisted = corpus.unlisted(unit, label_set, place, pairs, len(refs))
         if execution.imported:
             # A hit without a text here is one more pair whose grade nobody knows.
-            found = _on_rows(unit.arrays("scored_foreign", {**here, **cut}), place)
-            np.add.at(unlisted, found["row"], found["hits"])
+            foreign = _on_rows(unit.arrays("scored_foreign", {**here, **cut}), place)
+            np.add.at(unlisted, foreign["row"], foreign["hits"])
         waiting: frozenset[int] = frozenset()
         if any(row["kind"] not in ("answerable", "unsupported") for row in questions):
             asked = {"label": label_set, "threshold": scoring.threshold}

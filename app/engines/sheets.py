@@ -27,8 +27,9 @@ Cell = str | int | float | bool | None
 #: What a spreadsheet takes for a formula, behind the quote marks that keep it from that.
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
-#: Sheets unpacked above this are refused: no list of questions or labels is as large.
-_MOST_BYTES = 1_000_000_000
+#: Sheets unpacked above this, or so many times their size, are refused: no list is as large.
+_MOST_BYTES = 200_000_000
+_MOST_RATIO = 100
 
 #: What openpyxl and the modules below it raise for a file that is damaged.
 _BROKEN = (
@@ -138,8 +139,9 @@ def _read_xlsx(path: Path, place: str) -> Sheet:
     try:
         with zipfile.ZipFile(path) as packed:
             size = sum(member.file_size for member in packed.infolist())
-        if size > _MOST_BYTES:
-            raise InvalidInput(f"the file unpacks to {size:,} bytes", place=place)
+        if size > min(_MOST_BYTES, max(10_000_000, _MOST_RATIO * path.stat().st_size)):
+            message = f"the file unpacks to {size:,} bytes, more than a list of rows would"
+            raise InvalidInput(message, place=place, remedy="Save it as CSV UTF-8")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about looks, which do not matter here
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
@@ -156,6 +158,12 @@ def _read_xlsx(path: Path, place: str) -> Sheet:
         ) from error
 
     columns = _columns(header, place)
+    if where := _uncomputed(path):
+        raise InvalidInput(
+            f"the cell {where} holds a formula whose value was never computed",
+            place=place,
+            remedy="Open and save it in a spreadsheet program, or paste values",
+        )
 
     def rows() -> Iterator[tuple[int, dict[str, Cell]]]:
         for number, cells in enumerate(lines, start=2):
@@ -170,6 +178,23 @@ def _read_xlsx(path: Path, place: str) -> Sheet:
                 yield number, {name: cell for name, cell in cut if cell is not None}
 
     return Sheet(columns, rows())
+
+
+def _uncomputed(path: Path) -> str | None:
+    """The first cell with a formula and no value, or None."""
+    with zipfile.ZipFile(path) as packed:
+        sheets = [name for name in packed.namelist() if name.startswith("xl/worksheets/sheet")]
+        if not any(re.search(rb"<f[ />]", packed.read(name)) for name in sheets):
+            return None
+    books = [openpyxl.load_workbook(path, read_only=True, data_only=only) for only in (False, True)]
+    first, second = (
+        next(s for s in book.worksheets if s.sheet_state == "visible").iter_rows() for book in books
+    )
+    for formulas, values in zip(first, second, strict=False):
+        for formula, value in zip(formulas, values, strict=False):
+            if formula.data_type == "f" and value.value is None:
+                return str(formula.coordinate)
+    return None
 
 
 def _cell(value: object) -> Cell:

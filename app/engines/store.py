@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -48,9 +48,10 @@ def migrations() -> list[str]:
 class Unit:
     """What can be done inside a unit of work; statements are named files."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Belongs to one thread."""
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, writing: threading.RLock) -> None:
+        """Belongs to one thread; `writing` is held by the one that writes."""
         self._cursor = cursor
+        self._writing = writing
 
     def rows(self, name: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """Every row of a statement, as dicts."""
@@ -87,14 +88,6 @@ class Unit:
         """Every row of a statement, as an Arrow table."""
         return self._cursor.sql(statement(name), params=dict(parameters or {})).to_arrow_table()
 
-    def stream(
-        self, name: str, parameters: Mapping[str, Any] | None = None, size: int = 50_000
-    ) -> Iterator[Row]:
-        """Every row of a statement, one after the other, without holding all of them."""
-        result = self._cursor.sql(statement(name), params=dict(parameters or {}))
-        for batch in result.to_arrow_reader(size):
-            yield from batch.to_pylist()
-
     def _columns(self, name: str, parameters: Mapping[str, Any] | None) -> dict[str, NDArray[Any]]:
         found: dict[str, Any] = self._cursor.execute(
             statement(name), dict(parameters or {})
@@ -108,19 +101,24 @@ class Unit:
         self._cursor.register(name, table)
         try:
             yield
-        finally:
-            self._cursor.unregister(name)
+        except BaseException:
+            # What went wrong counts, not that the transaction it broke refuses this, too.
+            with suppress(duckdb.Error):
+                self._cursor.unregister(name)
+            raise
+        self._cursor.unregister(name)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, also after kill -9."""
-        self._cursor.begin()
-        try:
-            yield
-        except BaseException:
-            self._cursor.rollback()
-            raise
-        self._cursor.commit()
+        """All or nothing, also after kill -9. One thread at a time: numbers follow one another."""
+        with self._writing:
+            self._cursor.begin()
+            try:
+                yield
+            except BaseException:
+                self._cursor.rollback()
+                raise
+            self._cursor.commit()
 
 
 @contextmanager
@@ -129,7 +127,7 @@ def scratch() -> Iterator[Unit]:
     try:
         connection = duckdb.connect(":memory:", config=_CONFIG)
         try:
-            yield Unit(connection)
+            yield Unit(connection, threading.RLock())
         finally:
             connection.close()
     except duckdb.Error as error:
@@ -147,13 +145,13 @@ class Store:
         self.path = path
         self._place = f"{path.parent.name}/{path.name}"
         self._condition = threading.Condition()
+        self._writing = threading.RLock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._users = 0
         self._alone: int | None = None
         self._busy_since = 0.0
         self._closed_at = float("-inf")
         self._inside = threading.local()
-        self._migrated: int | None = None
 
     @classmethod
     def at(cls, path: Path) -> Store:
@@ -171,7 +169,7 @@ class Store:
         try:
             cursor = connection.cursor()
             try:
-                yield Unit(cursor)
+                yield Unit(cursor, self._writing)
             except duckdb.Error as error:
                 raise ours(error, self._place) from error
             finally:
@@ -201,7 +199,7 @@ class Store:
         """
         with self.alone(), closing(self._connect(seconds, read_only=True)) as connection:
             try:
-                yield Unit(connection)
+                yield Unit(connection, self._writing)
             except duckdb.Error as error:
                 raise ours(error, self._place) from error
 
@@ -241,12 +239,8 @@ class Store:
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = self._connect()
-        inode = self.path.stat().st_ino
-        if self._migrated != inode:  # another file: the first time, or a backup was put in place
-            connection = self._migrate(connection)
-            self._migrated = self.path.stat().st_ino
-        return connection
+        # Each time: a backup may have been put in place, or the file moved away.
+        return self._migrate(self._connect())
 
     def _connect(
         self, seconds: float | None = None, *, read_only: bool = False

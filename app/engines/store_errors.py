@@ -8,6 +8,11 @@ from pathlib import Path
 
 from app.core.errors import StoreCorrupt, StoreError, StoreLocked, StoreNewer
 
+#: What DuckDB says of a file that is damaged.
+_DAMAGED = (
+    r"not a valid DuckDB|corrupt|checksum|deserializ|Serialization|Could not read enough bytes"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -57,12 +62,15 @@ def ours(error: BaseException, place: str) -> StoreError:
             place=f"{place}.wal",
             remedy="Move it away: the store is whole without it",
         )
-    if re.search(r"not a valid DuckDB|corrupt|checksum|deserializ|Serialization", text):
+    if re.search(
+        _DAMAGED,
+        text,
+    ):
         return StoreCorrupt(
             "the file is not a readable store",
             place=place,
-            remedy="Put a backup in its place, or move it away: labels are kept elsewhere and "
-            "executions can be run again",
+            remedy="Put a backup in its place, or move it away: labels are kept elsewhere, "
+            "and executions of your own configurations can be run again",
         )
     if re.search(r"newer|storage version|version number", text):
         return newer("a newer version of DuckDB", place)

@@ -16,7 +16,7 @@ from app.flows.evaluating import Evaluation, rescore
 from app.flows.loading import Loaded, load
 from app.flows.means import MEAN_NAMES, METRIC_OF, ends_of_mean
 from app.flows.scored import QuestionScore
-from app.flows.wording import with_bounds
+from app.flows.wording import value_or_range, with_bounds
 from app.workspace import Workspace
 
 #: Deltas no larger than this are ties.
@@ -72,8 +72,11 @@ class Comparison:
     deltas: tuple[Delta, ...]
     cases: tuple[Case, ...]
 
-    def mean(self, k: int, metric: str) -> tuple[str, str]:
-        """The means of baseline and candidate over the questions both have, or their ranges."""
+    def mean(self, k: int, metric: str, *, named: bool = False) -> tuple[str, str]:
+        """The means of baseline and candidate over the questions both have, or their ranges.
+
+        `named`: a range is called provisional.
+        """
         delta = self.delta(k, metric)
         name = METRIC_OF[metric]
         both = [c for c in self.cases if c.k == k and c.both_scored]
@@ -81,7 +84,8 @@ class Comparison:
             ends_of_mean([side.known_bounds[name] for side in sides])
             for sides in ([c.baseline for c in both], [c.candidate for c in both])
         ]
-        return with_bounds(delta.baseline, ends[0]), with_bounds(delta.candidate, ends[1])
+        words = with_bounds if named else value_or_range
+        return words(delta.baseline, ends[0]), words(delta.candidate, ends[1])
 
     def delta(self, k: int, metric: str, category: str | None = None) -> Delta:
         """The delta of one metric; `metric` as means name it."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.flows.comparing import Comparison
 from app.flows.listing import Listed
-from app.flows.wording import METRIC_WORDS, number, signed, table
+from app.flows.wording import METRIC_WORDS, signed, table
 from app.settings import split_metric
 
 
@@ -41,9 +41,14 @@ def comparison_text(found: Comparison, primary: str) -> str:
         parts.append("\n".join(["Set differently:", *lines]))
     else:
         parts.append("Set differently: nothing")
+    if not any(d.n for d in found.deltas):
+        parts.append("Nothing to compare yet: no question is scored in both.")
+        return "\n\n".join(parts)
     rows = [
-        [f"{METRIC_WORDS[d.metric]}@{d.k}", str(d.n), number(d.baseline), number(d.candidate),
-         signed(d.delta), str(d.wins), str(d.losses), str(d.ties), str(d.undecided or "")]
+        [
+            f"{METRIC_WORDS[d.metric]}@{d.k}", str(d.n), *found.mean(d.k, d.metric),
+            signed(d.delta), str(d.wins), str(d.losses), str(d.ties), str(d.undecided or ""),
+        ]
         for d in found.deltas
         if d.category is None
     ]  # fmt: skip

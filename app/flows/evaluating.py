@@ -186,13 +186,15 @@ def _evaluation(
 def _run_notices(execution: Execution) -> list[str]:
     """What was odd about an imported run."""
     run = execution.provenance.get("run", {})
-    by = "the rank column decides" if execution.ordered_by_rank else "the score decides"
     odd = [
         f"{number:,} {words}"
         for number, words in (
             (run.get("without_text", 0), "chunks without a text here"),
             (run.get("duplicates", 0), "hits named before (first rank kept)"),
-            (run.get("disagreeing", 0), f"questions whose scores and ranks disagree ({by})"),
+            (
+                run.get("disagreeing", 0),
+                "questions whose scores and ranks disagree (the rank column decides)",
+            ),
             (run.get("unasked", 0), "questions without a row"),
         )
         if number

@@ -50,7 +50,10 @@ def _head(first: Evaluation) -> str:
     return (
         f"{execution.collection}: {count(execution.points, 'chunk')} in the index, "
         f"{execution.eligible} eligible; {count(asked, 'question')}: {overall.answerable} "
-        f"answerable with {count(relevant, 'relevant pair')}" + (f", {others}" if others else "")
+        "answerable"
+        # A failed question has no score to count its relevant chunks from.
+        + ("" if overall.failed else f" with {count(relevant, 'relevant pair')}")
+        + (f", {others}" if others else "")
     )
 
 

@@ -19,14 +19,24 @@ _FILES: dict[str, str | None] = {
 }
 
 
-def init(folder: Path) -> list[str]:
-    """Make a workspace in a folder; returns the files made.
+#: The same without a collection, which imports bring.
+_BARE: dict[str, str | None] = {
+    ".gitignore": "gitignore.txt",
+    ".gitattributes": "gitattributes.txt",
+    "data/.gitkeep": None,
+    "labels/.gitkeep": None,
+}
+
+
+def init(folder: Path, *, bare: bool = False) -> list[str]:
+    """Make a workspace in a folder, `bare` without a collection; returns the files made.
 
     Raises InvalidInput where one of them is there already; nothing is written then.
     """
     if folder.exists() and not folder.is_dir():
         raise InvalidInput("this is a file", place=str(folder), remedy="Name a folder")
-    taken = [name for name in _FILES if (folder / name).exists()]
+    files = _BARE if bare else _FILES
+    taken = [name for name in files if (folder / name).exists()]
     if taken or (folder / "data").exists():
         raise InvalidInput(
             f"there is {taken[0] if taken else 'a folder data'} already, nothing was written",
@@ -35,7 +45,7 @@ def init(folder: Path) -> list[str]:
         )
     templates = resources.files("app.flows") / "template"
     try:
-        for name, template in _FILES.items():
+        for name, template in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             text = (templates / template).read_text(encoding="utf-8") if template else ""
@@ -46,4 +56,4 @@ def init(folder: Path) -> list[str]:
             place=str(folder),
             remedy="Name a folder you may write to",
         ) from error
-    return list(_FILES)
+    return list(files)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.core.errors import InvalidInput
 from app.core.model import ChunkKey, Ranking, ScoringSettings
 from app.core.text import canonical
 from app.engines import executions, judged, scores
@@ -81,6 +82,11 @@ def _evidence(store: Store, execution: Execution, loaded: Loaded, depth: int) ->
         if not read:
             rankings, _ = executions.rankings(store, execution, depth)
             read.update((ranking.question, ranking) for ranking in rankings)
+        if question not in read:
+            raise InvalidInput(
+                f"the execution {execution.id} is gone",
+                remedy="See which there are: desk executions",
+            )
         return graded_hits(read[question], loaded.labels, hashes, execution.threshold)
 
     return of

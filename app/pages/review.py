@@ -78,7 +78,7 @@ def comparison(loaded: Loaded, first: Execution, second: Execution) -> None:
         k = state.pick_number("K", scoring.cutoffs, "k", scoring.primary)
     delta = found.delta(k, metric)
     text.section(f"Mean {METRIC_WORDS[metric]}@{k}, n {delta.n}")
-    before, after = found.mean(k, metric)
+    before, after = found.mean(k, metric, named=True)
     st.text(
         f"{before} baseline, {after} candidate"
         + (f", {signed(delta.delta)}" if delta.delta is not None else "")

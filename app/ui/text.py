@@ -117,8 +117,8 @@ def badge(label: PairLabel, scale: Mapping[int, str]) -> str:
 
 def origin(title: str, section: str, document: str) -> str:
     """Title, section and document id of a chunk, escaped, on one line."""
-    parts = [part for part in (title, section) if part]
-    return f"{escape(' › '.join(parts))} · {escape(document)}"
+    place = " › ".join(part for part in (title, section) if part)
+    return escape(f"{place} · {document}" if place else document)
 
 
 def literal(text: str, most: int) -> str:

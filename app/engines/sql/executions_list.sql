@@ -8,4 +8,4 @@ where
     ($collection is null or executions.collection = $collection)
     and ($fingerprint is null or (fingerprint = $fingerprint and status = 'complete'))
     and ($name is null or starts_with(execution, $name) or configuration = $name)
-order by execution_ref desc
+order by finished desc, execution_ref desc

@@ -1,7 +1,7 @@
 select
     execution_questions.question_ref, questions.question, label_questions.category,
     label_questions.split, label_questions.kind, execution_questions.failure,
-    execution_questions.text <> label_questions.text as reworded
+    execution_questions.text as asked, label_questions.text as text
 from execution_questions
 join executions using (execution_ref)
 join questions using (question_ref)

@@ -27,7 +27,7 @@ from app.core.trec import key_of, key_token
 from app.engines.sheets import Cell, read_sheet
 from app.engines.sheets_out import write_sheet
 from app.flows.exchange.columns import raw_lines, words_of
-from app.flows.exchange.corpora import Lines, corpus_lines, take_corpus
+from app.flows.exchange.corpora import Lines, corpus_lines, staged, take_corpus
 from app.flows.exchange.labels import import_labels
 from app.flows.exchange.outcome import Outcome
 from app.flows.exchange.questions import import_questions
@@ -61,7 +61,9 @@ def export_beir(corpus: Corpus, labels: Labels, folder: Path) -> Exported:
     for name, key, grade in qrels(labels, found):
         splits.setdefault(labels.questions[name].split, []).append([name, chunk_id(key), grade])
     for held, rows in sorted(splits.items()):
-        path = folder / "qrels" / f"{_FILE_OF[held]}.tsv"
+        # Who has one set only calls it the test set.
+        stem = _FILE_OF[held] if len(splits) > 1 else "test"
+        path = folder / "qrels" / f"{stem}.tsv"
         write_sheet(path, _COLUMNS, rows, people=False)
         found.lines += len(rows)
         found.files.append(path)
@@ -107,6 +109,7 @@ def import_beir(
     `all_questions` is set. Nothing is left behind where a part is refused.
     """
     workspace.require_free(name)
+    _require_no_labels(workspace, name)
     for part in ("corpus.jsonl", "queries.jsonl"):
         if not (folder / part).is_file():
             raise InvalidInput(
@@ -128,15 +131,22 @@ def import_beir(
         for one in outcomes:
             one.written = written and not dry_run
         if written and not dry_run:
-            for part in ("labels", "data"):
-                (workspace.root / part).mkdir(exist_ok=True)
-                source, target = root / part / name, workspace.root / part / name
-                last = shutil.ignore_patterns("collection.toml")
-                shutil.copytree(source, target, ignore=last, dirs_exist_ok=True)
-            # The settings make it a collection: last of all.
-            settings = Path("data") / name / "collection.toml"
-            shutil.copyfile(root / settings, workspace.root / settings)
+            with staged(workspace, name) as made:
+                shutil.copytree(root / "data" / name, made, dirs_exist_ok=True)
+                _require_no_labels(workspace, name)
+                shutil.copytree(root / "labels" / name, workspace.root / "labels" / name)
     return outcomes
+
+
+def _require_no_labels(workspace: Workspace, name: str) -> None:
+    """Raise InvalidInput where there are labels of that name: a ledger is never written over."""
+    folder = workspace.root / "labels" / name
+    if folder.exists():
+        raise InvalidInput(
+            f"there are labels of {name} already",
+            place=f"labels/{name}",
+            remedy="Choose another name, or move them away",
+        )
 
 
 def _asked(
@@ -191,8 +201,10 @@ def _judged(folder: Path, scratch: Path) -> tuple[list[Path], dict[str, str]]:
         for number, row in sheet.rows:
             rows += [[None] * 3] * (number - 2 - len(rows))  # so that line numbers stay
             rows.append([row.get(name) for name in _COLUMNS])
-            if (question := words_of(row.get("query-id"))) is not None:
-                splits.setdefault(question, split)
+            question = words_of(row.get("query-id"))
+            # A question of the test set stays one, whatever else it is judged for.
+            if question is not None and splits.setdefault(question, split) != split:
+                splits[question] = "held-out"
         made.append(scratch / path.name)
         write_sheet(made[-1], _COLUMNS, rows)
     return made, splits

@@ -116,11 +116,21 @@ def open_table(
 ) -> Table:
     """The same with the rows as they are, under their own names."""
     rows: Iterator[tuple[int, dict[str, Any] | str]]
+    if not is_sheet(path) and path.suffix.lower() not in (".jsonl", ".json", ".ndjson"):
+        raise InvalidInput(
+            "the file's name does not say that it is JSON lines, CSV, TSV or XLSX",
+            place=place,
+            remedy="Let it end in .jsonl, .csv, .tsv or .xlsx",
+        )
     if is_sheet(path):
         sheet = read_sheet(path, place)
         columns, rows = sheet.columns, iter(sheet.rows)
     else:
         columns = _json_columns(path, place)
+        if not columns:
+            raise InvalidInput(
+                "there is no row in it", place=place, remedy="Write one JSON object a line"
+            )
         rows = ((number, parse_object(raw)) for number, raw in raw_lines(path, place))
     names = renaming(columns, ours, given, more)
     for name in required:

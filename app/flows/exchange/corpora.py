@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -18,7 +20,7 @@ from app.core.snapshot import replace_file, write_snapshot
 from app.core.text import fault_in_text
 from app.flows.exchange.columns import open_table, words_of
 from app.flows.exchange.outcome import Outcome
-from app.workspace import Workspace
+from app.workspace import Workspace, read_settings
 
 #: What a line of a corpus may hold.
 ROLES = ("document", "version", "chunk", "text", "title", "section")
@@ -102,7 +104,6 @@ def take_corpus(
     skip_refused: bool,
 ) -> Outcome:
     """Check the lines as a corpus, and make a collection of those that are not refused."""
-    folder = workspace.data / name
     beside = workspace.data / f".{name}.{os.getpid()}.jsonl"
     try:
         beside.write_text(lines.text, encoding="utf-8", newline="\n")
@@ -114,8 +115,10 @@ def take_corpus(
     def write() -> Corpus:
         if corpus is None:
             raise InvalidInput("no chunk is left", place=found.source, remedy="Mend the rows")
-        replace_file(folder / "corpus.jsonl", kept)
-        _settle(workspace, name, _jsonl_source(lines.fields), AS_IS, corpus, complete=complete)
+        with staged(workspace, name) as folder:
+            replace_file(folder / "corpus.jsonl", kept)
+            source = _jsonl_source(lines.fields)
+            _settle(workspace, name, folder, source, AS_IS, corpus, complete=complete)
         return corpus
 
     return found.finish(write, dry_run=dry_run, skip_refused=skip_refused)
@@ -124,27 +127,30 @@ def take_corpus(
 def _readable(path: Path, lines: Lines, found: Outcome) -> tuple[Corpus | None, str]:
     """The corpus of the lines that are not refused, and these lines."""
     spec = SourceSpec("jsonl", path, found.source, AS_IS, lines.fields, {})
-    text = lines.text
+    if not lines.numbers:
+        if not found.refused.lines:
+            raise InvalidInput("there is no row in it", place=found.source, remedy="Add some rows")
+        return None, ""
+    kept = lines.text.split("\n")[:-1]
+
+    def as_in_file(found_at: re.Match[str]) -> str:
+        return f"{found.source}:{lines.numbers[int(found_at[1]) - 1]}"
+
     for _ in range(2):
         try:
-            return read_corpus(spec), text
+            return read_corpus(spec), "".join(f"{line}\n" for line in kept if line)
         except DeskError as error:
-            bad: set[int] = set()
             for problem in error.problems:
                 number = problem.place.rpartition(":")[2]
                 if not number.isdigit():
                     raise
-                bad.add(int(number))
-                found.refuse(lines.numbers[int(number) - 1], problem.message, problem.remedy)
-            kept = [
-                line
-                for number, line in enumerate(text.split("\n")[:-1], start=1)
-                if number not in bad
-            ]
-            if not kept:
+                # Left blank, so that the lines behind keep their numbers.
+                kept[int(number) - 1] = ""
+                message = re.sub(rf"{re.escape(found.source)}:(\d+)", as_in_file, problem.message)
+                found.refuse(lines.numbers[int(number) - 1], message, problem.remedy)
+            if not any(kept):
                 return None, ""
-            text = "".join(f"{line}\n" for line in kept)
-            path.write_text(text, encoding="utf-8", newline="\n")
+            path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8", newline="\n")
     return None, ""
 
 
@@ -170,12 +176,13 @@ def _import_folder(
             raise InvalidInput(
                 "files are refused as a whole", place=path.name, remedy="Mend them first"
             )
-        for file in files:
-            target = workspace.data / name / "corpus" / file.relative_to(path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
-        source = 'kind = "markdown"\npath = "corpus"'
-        _settle(workspace, name, source, rule, corpus, complete=complete)
+        with staged(workspace, name) as folder:
+            for file in files:
+                target = folder / "corpus" / file.relative_to(path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, target)
+            source = 'kind = "markdown"\npath = "corpus"'
+            _settle(workspace, name, folder, source, rule, corpus, complete=complete)
         return corpus
 
     return found.finish(write, dry_run=dry_run, skip_refused=skip_refused)
@@ -188,10 +195,40 @@ def _jsonl_source(fields: Mapping[str, str]) -> str:
     return f'kind = "jsonl"\npath = "corpus.jsonl"\nfields = {{ {pairs} }}'
 
 
+@contextmanager
+def staged(workspace: Workspace, name: str) -> Iterator[Path]:
+    """A folder that becomes `data/<name>` at the end: whole, or not at all.
+
+    Raises InvalidInput where there is such a folder by then.
+    """
+    folder = workspace.data / f".{name}.{os.getpid()}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+        try:
+            folder.rename(workspace.data / name)
+        except OSError as error:
+            raise InvalidInput(
+                f"there is a collection {name} already",
+                place=f"data/{name}",
+                remedy="Choose another name",
+            ) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _settle(
-    workspace: Workspace, name: str, source: str, rule: str, corpus: Corpus, *, complete: bool
+    workspace: Workspace,
+    name: str,
+    folder: Path,
+    source: str,
+    rule: str,
+    corpus: Corpus,
+    *,
+    complete: bool,
 ) -> None:
-    """Write settings and the beginnings of labels; the settings last, for they make it there."""
+    """Write settings into a folder that becomes the collection's, and the beginnings of labels."""
     template = (resources.files("app.flows") / "template" / "imported.toml").read_text("utf-8")
     labels = 'completeness = "pooled"'
     if complete:
@@ -202,6 +239,6 @@ def _settle(
     for file, text in (("questions.jsonl", ""), ("guidelines.md", guidelines.read_text("utf-8"))):
         if not (kept / file).exists():
             replace_file(kept / file, text)
-    replace_file(workspace.data / name / "collection.toml", settings.replace("{labels}", labels))
-    collection = workspace.collection(name)
-    write_snapshot(collection.labels_folder, collection.settings.scoring_settings(), corpus)
+    replace_file(folder / "collection.toml", settings.replace("{labels}", labels))
+    written = read_settings(folder / "collection.toml", f"data/{name}/collection.toml")
+    write_snapshot(kept, written.scoring_settings(), corpus)

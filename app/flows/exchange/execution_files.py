@@ -61,6 +61,12 @@ class _Provenance(BaseModel):
     model_config = ConfigDict(strict=True)
     configuration: _Configuration
     depth: Count
+    checks: dict[str, Any] = {}
+    run: dict[str, Any] = {}
+    filters: dict[str, Any] = {}
+    embedder: dict[str, Any] | None = None
+    engine: dict[str, Any] | None = None
+    retain_text: bool = True
 
 
 class _Head(Record):
@@ -136,6 +142,8 @@ def import_execution(
     Raises InvalidInput where the file is no execution, or the id is taken by another one.
     """
     contents = _read(path)
+    if not collection.settings.retain_text:
+        contents = contents.without_texts()
     head = contents.head
     found = Outcome(f"execution of {collection.name}", "execution", path.name)
     found.read = contents.tables["hit"].num_rows
@@ -176,11 +184,12 @@ def import_execution(
 def _read(path: Path) -> Contents:
     try:
         if path.suffix.lower() == ".json":
-            value = json.loads(path.read_bytes())
+            value = json.loads(path.read_bytes(), parse_constant=_no_constant)
             head, tables = value["head"], _from_json(value)
         else:
             whole = pq.read_table(path)
-            head = json.loads((whole.schema.metadata or {})[b"desk"])
+            said = (whole.schema.metadata or {})[b"desk"]
+            head = json.loads(said, parse_constant=_no_constant)
             tables = _from_table(whole)
         version = head["format"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError, pa.ArrowException) as error:
@@ -200,6 +209,10 @@ def _read(path: Path) -> Contents:
     if fault := fault_in(head, tables):
         raise InvalidInput(f"the file is not whole: {fault}", place=path.name, remedy=_REMEDY)
     return Contents(head, tables)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _from_json(value: Mapping[str, Any]) -> dict[str, pa.Table]:

@@ -13,15 +13,20 @@ from app.engines.sheets import is_sheet
 from app.engines.sheets_out import write_sheet
 from app.engines.store import Store
 from app.flows.comparing import find_execution
+from app.flows.events import event_lines, events
 from app.flows.exchange import event_rows, execution_files
 from app.flows.exchange.beir import export_beir
-from app.flows.exchange.events import event_lines, events
 from app.flows.exchange.keymaps import map_beside
 from app.flows.exchange.questions import export_questions
 from app.flows.exchange.trec_out import Exported, Scores, export_qrels, export_run
 from app.flows.loading import load
 from app.workspace import Collection
 
+#: What the name of a file may end in, where not everything goes.
+_ENDINGS = {
+    "questions": (".jsonl", ".json", ".csv", ".tsv", ".xlsx"),
+    "execution": (".parquet", ".json"),
+}
 KINDS = ("questions", "labels", "run", "beir", "execution")
 
 
@@ -42,6 +47,10 @@ def send_out(collection: Collection, kind: str, path: Path, choice: Choice) -> E
     else TREC qrels of the effective grades. Raises InvalidInput where the file is there already or
     there is nothing to export.
     """
+    if kind == "beir" and path.exists() and not path.is_dir():
+        raise InvalidInput("this is a file", place=str(path), remedy="Name a folder")
+    if kind != "beir" and path.is_dir():
+        raise InvalidInput("this is a folder", place=str(path), remedy="Name a file in it")
     for taken in (path, map_beside(path)) if _has_map(kind, path) else (path,):
         if taken.exists() and not choice.force:
             raise InvalidInput(
@@ -49,16 +58,21 @@ def send_out(collection: Collection, kind: str, path: Path, choice: Choice) -> E
                 place=str(taken),
                 remedy="Name another one, or write over it with --force",
             )
-    if kind == "labels" and path.suffix.lower() == ".zip":
+    ending = path.suffix.lower()
+    if kind == "labels" and ending == ".zip":
         raise InvalidInput(
             "labels go into a .zip as a bundle",
             place=str(path),
             remedy=f"Run: desk labels bundle {collection.name} {path}",
         )
-    if kind == "beir" and path.exists() and not path.is_dir():
-        raise InvalidInput("this is a file", place=str(path), remedy="Name a folder")
-    if kind != "beir" and path.is_dir():
-        raise InvalidInput("this is a folder", place=str(path), remedy="Name a file in it")
+    if kind in _ENDINGS and ending not in _ENDINGS[kind]:
+        raise InvalidInput(
+            f"{kind} do not go into a file called so"
+            if kind == "questions"
+            else f"an {kind} does not go into a file called so",
+            place=str(path),
+            remedy=f"Let its name end in one of {', '.join(_ENDINGS[kind])}",
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return _export(collection, kind, path, choice)

@@ -177,7 +177,7 @@ def _label(line: int, row: Mapping[str, Any], reading: Reading) -> LabelRow | st
     if question is None:
         raise InvalidInput(
             f"the question {shown(asked)} is unknown",
-            remedy="Import the questions first: desk import C questions FILE",
+            remedy="Correct its id, or import the questions first: desk import C questions FILE",
         )
     key, textless = _key(row, chunk, reading)
     if key is None:

@@ -167,6 +167,9 @@ def _score(
         notices.append(f"Chunks without a text here: {len(textless)}.")
     if missing := [name for name in labels.questions if name not in by_question]:
         notices.append(f"Questions without a row, which got nothing back: {len(missing)}.")
+    pairs = ((question, key) for question, hits in by_question.items() for _, key, _ in hits)
+    if labels.pairs and not any(pair in labels.pairs for pair in pairs):
+        notices.append("Not one hit of the run was judged: do run and labels share their ids?")
     scored = score_rankings(rankings, labels, hashes, scoring.cutoffs, ties=order == "score")
     return RunScores(scored, tuple(means(scored)), tuple(notices))
 

@@ -27,6 +27,11 @@ def trec_run(path: Path, order: Order) -> tuple[list[Row], Notices]:
     """
 
     def row(words: list[bytes]) -> Row:
+        if len(words) == 4:
+            raise InvalidInput(
+                "the line has 4 columns, as qrels have, not 6",
+                remedy="Name the run first, then qrels",
+            )
         require_columns(words, 6, "question Q0 chunk rank score tag")
         score, rank = numbers(words[4], words[3], by_rank=order == "rank")
         return text_of(words[0]), text_of(words[2]), rank, score

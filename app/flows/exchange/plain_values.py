@@ -24,7 +24,7 @@ def run_rows(run: Any) -> tuple[list[Row], bool]:
         by_score = "rank" not in run and "score" in run
         ranks = run["rank"].map(_rank) if "rank" in run else [None] * len(run)
         scores = run["score"].map(_score) if "score" in run else [None] * len(run)
-        columns = run["question"].map(str), run["chunk"].map(str), ranks, scores
+        columns = run["question"].map(_id), run["chunk"].map(_id), ranks, scores
         return list(zip(*columns, strict=True)), by_score
     if not isinstance(run, Mapping):
         raise InvalidInput(
@@ -33,17 +33,17 @@ def run_rows(run: Any) -> tuple[list[Row], bool]:
         )
     rows: list[Row] = []
     for question, chunks in run.items():
-        rows += _rows(str(question), chunks)
+        rows += _rows(_id(question), chunks)
     return rows, any(isinstance(chunks, Mapping) for chunks in run.values())
 
 
 def _rows(question: str, chunks: Any) -> Iterator[Row]:
     if isinstance(chunks, Mapping):
         for chunk, score in chunks.items():
-            yield question, str(chunk), None, _score(score)
+            yield question, _id(chunk), None, _score(score)
     elif isinstance(chunks, Iterable) and not isinstance(chunks, str | bytes):
         for rank, chunk in enumerate(chunks, start=1):
-            yield question, str(chunk), rank, None
+            yield question, _id(chunk), rank, None
     else:
         raise InvalidInput(
             f"what {shown(question)} got back is {type(chunks).__name__}, no list of chunks",
@@ -58,7 +58,7 @@ def qrels(found: Any) -> dict[str, dict[str, int]]:
         _require(found, ("question", "chunk", "grade"))
         columns = (found[name] for name in ("question", "chunk", "grade"))
         for question, chunk, grade in zip(*columns, strict=True):
-            grades.setdefault(str(question), {})[str(chunk)] = _grade(grade)
+            grades.setdefault(_id(question), {})[_id(chunk)] = _grade(grade)
         return grades
     if not isinstance(found, Mapping) or not all(isinstance(j, Mapping) for j in found.values()):
         raise InvalidInput(
@@ -66,9 +66,15 @@ def qrels(found: Any) -> dict[str, dict[str, int]]:
             remedy='For example {"q1": {"c7": 2}}',
         )
     return {
-        str(question): {str(chunk): _grade(grade) for chunk, grade in judged.items()}
+        _id(question): {_id(chunk): _grade(grade) for chunk, grade in judged.items()}
         for question, judged in found.items()
     }
+
+
+def _id(value: Any) -> str:
+    """An id as text; a column with a gap makes 10 of pandas 10.0."""
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value)
 
 
 def _grade(value: Any) -> int:

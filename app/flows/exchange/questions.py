@@ -132,6 +132,9 @@ def _rows(
         if isinstance(row, str):
             found.refuse(line, f"the line {row}", "Correct the line")
             continue
+        if row.get("text") is None and is_sheet(path):
+            found.refuse(line, "the question is blank", "Write it, or clear the row")
+            continue
         if row.get("id") is None and row.get("text") is not None:
             name = texts.get(str(row["text"]))
             if name is None:

@@ -54,7 +54,8 @@ class Parsed:
         if name is None:
             raise InvalidInput(
                 f"the question {shown(text_of(word))} is unknown",
-                remedy="Import the questions first, or leave such rows out with --skip-refused",
+                remedy="Correct its id, import the questions first, or leave such rows out: "
+                "--skip-refused",
             )
         number = self.questions[word] = self.names.setdefault(name, len(self.names))
         return number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tempfile
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from app.core.ids import execution_id
 from app.core.judgments import now
 from app.core.keys import Ids
 from app.core.text import digest, shown
-from app.engines import runs
+from app.engines import executions, runs
 from app.engines.executions import Execution
 from app.engines.git import git_state
 from app.engines.store import Store
@@ -27,6 +28,8 @@ from app.flows.provenance import user
 from app.flows.wording import count
 from app.workspace import Collection
 
+#: Names longer than this fit no table.
+_LONGEST = 60
 Missing = Literal["empty", "failed"]
 
 
@@ -51,6 +54,7 @@ def import_run(
     in any case. Raises InvalidInput where the file cannot be read.
     """
     loaded = load_asked(collection, "this run")
+    loaded.labels  # noqa: B018 - scored at once: labels that are refused must be mended before
     found = Outcome(f"run of {collection.name}", "hit", path.name)
     ids = Ids(
         loaded.questions, loaded.corpus, collection.settings.chunking.rule, map_for(path, keys)
@@ -81,12 +85,22 @@ def import_run(
         failures = dict.fromkeys(unasked, "not in the run") if missing == "failed" else {}
         failures |= failed
         configuration = _name(name, path, parsed)
+        if configuration in collection.settings.configurations:
+            raise InvalidInput(
+                f"{collection.name} has a configuration called {configuration} itself",
+                place=path.name,
+                remedy="Call the run otherwise: --name NAME",
+            )
         execution = _execution(loaded, path, configuration, order, parsed, facts, failed=failures)
+        store = Store.at(collection.workspace.store_path)
+        if same := _same(store, execution):
+            found.known, found.new = found.new, 0
+            return found.finish(lambda: same, dry_run=dry_run, skip_refused=skip_refused)
         texts = {question.id: question.text for question in loaded.questions.values()}
 
         def write() -> Execution:
             runs.save(
-                Store.at(collection.workspace.store_path),
+                store,
                 execution,
                 spool,
                 order,
@@ -119,9 +133,9 @@ def _tell(
             "unjudged unless somebody labeled them."
         )
     if facts["disagreeing"]:
-        how = "The rank column decides" if order == "rank" else "The score decides"
         found.notes.append(
-            f"Questions whose scores and ranks disagree: {facts['disagreeing']:,}. {how}."
+            f"Questions whose scores and ranks disagree: {facts['disagreeing']:,}. The rank column "
+            "decides."
         )
     if facts["tied"] and order == "score":
         found.notes.append(
@@ -145,12 +159,27 @@ def _name(name: str | None, path: Path, parsed: Parsed) -> str:
     tag = next(iter(parsed.tags)).decode("utf-8", "replace") if len(parsed.tags) == 1 else ""
     words = name or tag or path.stem
     cleaned = re.sub(r"[^a-z0-9._-]+", "-", words.lower()).strip("-._")
+    cleaned = cleaned[:_LONGEST]
     if name is not None and cleaned != name:
         raise InvalidInput(
-            f"the name {shown(name)} may have a-z, 0-9, '.', '_' and '-' only",
+            f"the name {shown(name)} may have a-z, 0-9, '.', '_' and '-' only, {_LONGEST} at most",
             remedy=f"For example --name {cleaned or 'run'}",
         )
     return cleaned or "run"
+
+
+def _same(store: Store, execution: Execution) -> Execution | None:
+    """An execution of the same file under the same questions and corpus, or None."""
+    if not store.path.exists():
+        return None
+    there = executions.listed(store, execution.collection)
+    return next((one for one in there if one.fingerprint == execution.fingerprint), None)
+
+
+def digest_of_file(path: Path) -> str:
+    """Sha256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _execution(
@@ -172,13 +201,21 @@ def _execution(
         "disagreeing": facts["disagreeing"],
         "unasked": len(loaded.questions) - len(parsed.names),
     }
-    identity = execution_id()
+    identity = {
+        "imported": run | {"file": digest_of_file(path)},
+        "name": name,
+        "order": order,
+        "corpus": loaded.corpus.revision,
+        "chunks": [str(key) for key in parsed.keys],
+        "questions": [[name, question.text] for name, question in loaded.questions.items()],
+        "failed": dict(failed),
+        "retain_text": collection.settings.retain_text,
+    }
     return Execution(
-        id=identity,
+        id=execution_id(),
         collection=collection.name,
         configuration=name,
-        # An import is never taken in place of another.
-        fingerprint=digest({"imported": identity}),
+        fingerprint=digest(identity),
         status="incomplete" if failed else "imported",
         corpus_revision=loaded.corpus.revision,
         points=len(loaded.corpus.chunks),

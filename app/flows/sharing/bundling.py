@@ -23,7 +23,7 @@ from app.core.errors import InvalidInput, Problem
 from app.core.jsonlines import parse_object
 from app.core.text import shown
 from app.core.validation import Record, problems_in
-from app.flows.exchange.events import event_lines
+from app.flows.events import event_lines
 from app.workspace import Workspace
 
 #: The most a bundle may hold: members, and bytes unpacked; beyond `_SMALL` bytes also how many
@@ -80,6 +80,9 @@ def bundle(workspace: Workspace, name: str, path: Path, *, force: bool = False) 
     place = str(path)
     if path.is_dir():
         raise InvalidInput("this is a folder", place=place, remedy="Name a file in it")
+    if path.suffix.lower() != ".zip":
+        message = "a bundle is a .zip, and desk import knows it by that"
+        raise InvalidInput(message, place=place, remedy="Let its name end in .zip")
     if path.exists() and not force:
         raise InvalidInput(
             "the file is there already; nothing was written",

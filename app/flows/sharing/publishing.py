@@ -9,6 +9,7 @@ from app.core.errors import InvalidInput, Problem
 from app.engines.git import Repository
 from app.engines.git_commits import (
     commit,
+    commits_between,
     merge_base,
     move_branch,
     push_branch,
@@ -73,14 +74,32 @@ def publish(
         made = _onto(workspace, found, repository, branch, remote, message)
     else:
         made = _here(found, repository, message)
+    notices = found.warnings
     if push:
+        if not elsewhere:
+            notices = (*notices, *_with_it(repository, made, remote))
         made = _push(repository, found.prefix, made, remote, message, elsewhere=elsewhere)
     return replace(
         made,
         current=found.changes.branch,
         remotes=tuple(repository.remotes()),
-        notices=found.warnings,
+        notices=notices,
     )
+
+
+def _with_it(repository: Repository, made: Published, remote: str) -> list[str]:
+    """That a push takes earlier commits along, which may hold anything."""
+    theirs = repository.resolve(f"refs/remotes/{remote}/{made.branch}")
+    if theirs is None:
+        return []
+    ahead = commits_between(repository, theirs, f"refs/heads/{made.branch}")
+    earlier = ahead - (made.commit is not None)
+    if earlier <= 0:
+        return []
+    return [
+        f"{count(earlier, 'commit')} of {made.branch} that had not been pushed yet went along. To "
+        "publish labels alone: --branch NAME"
+    ]
 
 
 def _refuse(found: Status, repository: Repository) -> None:

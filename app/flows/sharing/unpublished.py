@@ -20,8 +20,11 @@ Event = Mapping[str, Any]
 _LEDGER = re.compile(r"(judgments|events)/[^/]+\.jsonl")
 _PLAIN = re.compile(rb"[A-Za-z0-9._-]+")
 _EVENT_ID = re.compile(rb'"event"\s*:\s*"([A-Za-z0-9._-]+)"')
-#: Locks, lines set aside, and what a crash left half-written are nobody's labels.
-_NEVER = re.compile(r".*\.(lock|torn)|\..+\.\d+")
+#: What labels consist of. Whatever else lies there, notes, an editor's copies, is not committed.
+_LABELS = re.compile(
+    r"(?:.*/)?(?:questions\.jsonl|guidelines\.md|baseline\.toml"
+    r"|(?:judgments|events|complete)/[^/.][^/]*\.jsonl)"
+)
 
 
 def is_ledger(name: str) -> bool:
@@ -30,8 +33,8 @@ def is_ledger(name: str) -> bool:
 
 
 def is_published(name: str) -> bool:
-    """Whether a file, named from its collection's folder, is ever committed."""
-    return _NEVER.fullmatch(name.rpartition("/")[2]) is None
+    """Whether a file is one of those that labels consist of."""
+    return _LABELS.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
