@@ -55,7 +55,7 @@ def test_imported_runs_score_as_trec_eval_says(oracle, desk, tmp_path, run, outp
 
 def test_a_run_as_it_was_published_is_taken(oracle, desk):
     answer = desk(oracle, "import", "tiny", "run", ORACLE / "results.trunc", "--order", "score")
-    assert answer.code == 0 and "584 rows read, run of tiny: 584 new" in answer.out
+    assert answer.code == 0 and "584 rows read, hits of a run of tiny: 584 new" in answer.out
     more = [note for note in answer.notes if "more columns than 6, not used" in note]
     junk = [row for row in rows_of("results.trunc") if len(row) > 6]
     assert more == [f"note: {len(junk)} lines with more columns than 6, not used."]

@@ -122,7 +122,7 @@ def import_beir(
         # Made whole in a workspace of its own first: what is refused late must leave nothing here.
         trial = Workspace(root)
         ways: dict[str, Any] = {"dry_run": False, "skip_refused": skip_refused}
-        texts = Outcome(f"chunks of {name}", "chunk", "corpus.jsonl")
+        texts = Outcome(f"chunks of {name}", "corpus.jsonl")
         take_corpus(trial, name, _corpus(folder, texts), texts, complete=complete, **ways)
         outcomes = [texts]
         if texts.written:

@@ -55,7 +55,7 @@ def import_corpus(
     workspace.require_free(name)
     if path.is_dir():
         return _import_folder(workspace, name, path, complete, dry_run, skip_refused)
-    found = Outcome(f"chunks of {name}", "chunk", path.name)
+    found = Outcome(f"chunks of {name}", path.name)
     needed, more = ("chunk", "text"), {"chunk": ("id",)}
     table = open_table(path, path.name, ROLES, columns or {}, needed, more)
     if table.unused:
@@ -158,7 +158,7 @@ def _import_folder(
     workspace: Workspace, name: str, path: Path, complete: bool, dry_run: bool, skip_refused: bool
 ) -> Outcome:
     rule = next(iter(MARKDOWN_RULES))
-    found = Outcome(f"chunks of {name}", "file", path.name)
+    found = Outcome(f"chunks of {name}", path.name)
     files = sorted(path.rglob("*.md"))
     found.read = len(files)
     corpus: Corpus | None = None

@@ -145,7 +145,7 @@ def import_execution(
     if not collection.settings.retain_text:
         contents = contents.without_texts()
     head = contents.head
-    found = Outcome(f"execution of {collection.name}", "execution", path.name)
+    found = Outcome(f"hits of an execution of {collection.name}", path.name)
     found.read = contents.tables["hit"].num_rows
     store = Store.at(collection.workspace.store_path)
     there = execution_files.find(store, head["execution"]) if store.path.exists() else None

@@ -51,7 +51,7 @@ def import_labels(
     Raises InvalidInput where the file cannot be read or the collection's own labels are refused.
     """
     loaded = load_asked(collection, "these labels")
-    found = Outcome(f"labels of {collection.name}", "label", path.name)
+    found = Outcome(f"labels of {collection.name}", path.name)
     incoming = Incoming()
     if _holds_events(path):
         take_events(loaded, _events(path, found), incoming, found)

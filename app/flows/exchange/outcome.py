@@ -41,7 +41,6 @@ class Outcome:
     """
 
     what: str
-    noun: str
     source: str
     read: int = 0
     new: int = 0

@@ -78,7 +78,7 @@ def import_questions(
             skip_refused=skip_refused,
         )  # fmt: skip
     known = collection.questions()
-    found = Outcome(f"questions of {collection.name}", "question", path.name)
+    found = Outcome(f"questions of {collection.name}", path.name)
     taken: dict[str, Question] = {}
     for line, question in _rows(path, columns or {}, category, known, found):
         if question.id in taken:
