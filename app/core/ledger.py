@@ -194,7 +194,9 @@ class Ledger(Generic[EventT]):
     def append_lines(
         self, name: str, lines: Callable[[Callable[[], Snapshot[EventT]]], Iterable[bytes]]
     ) -> str | None:
-        """Append lines to the file `name`: all of them, or none. Returns and raises as `append`.
+        """Append lines to the file `name` in one write. Returns and raises as `append`.
+
+        A process that is killed inside a large write may leave the first of them.
 
         `lines` is called under the lock, with a function that reads the file as it is then; what
         it raises, nothing is written.
