@@ -24,13 +24,25 @@ from app.core.scale import OURS, parse_scale
 from app.flows import contract, report
 from app.flows.exchange import exporting, plain
 from app.flows.exchange.columns import parse_columns
-from app.flows.exchange.importing import KINDS, Options, bring_in
+from app.flows.exchange.importing import KINDS, TAKES, Options, bring_in
+from app.flows.exchange.labels import IMPORTED
 from app.flows.exchange.outcome import Outcome, outcome_json, outcome_text
 from app.flows.exchange.run_rows import Order
 from app.flows.exchange.scores import imported_scores
 from app.flows.exchange.trec_out import Scores
 from app.flows.listing import Execution
 from app.flows.wording import count
+
+order_option = click.option(
+    "--order",
+    type=click.Choice(["rank", "score"]),
+    default="rank",
+    show_default=True,
+    help="Which column orders a run.",
+)
+grades_option = click.option(
+    "--grades", metavar="A=B,...", help="Map another scale: 0=0,1=1,2=1,3=2; -1=skip."
+)
 
 
 @click.command("import")
@@ -42,21 +54,26 @@ from app.flows.wording import count
 @click.option("--column", "columns", multiple=True, metavar="OURS=THEIRS", help="Name a column.")
 @click.option("--category", default="general", show_default=True, help="For questions without.")
 @click.option("--update", is_flag=True, help="Replace questions that are there.")
-@click.option("--grades", metavar="A=B,...", help="Map another scale: 0=0,1=1,2=1,3=2; -1=skip.")
-@click.option("--reviewer", help="Who judged, where the file does not say.")
-@click.option("--not-blind", is_flag=True, help="The labels were given in sight of a ranking.")
+@grades_option
+@click.option(
+    "--reviewer",
+    default=IMPORTED,
+    show_default=True,
+    help="Who judged, where the file does not say.",
+)
+@click.option(
+    "--not-blind",
+    "blind",
+    is_flag=True,
+    callback=lambda ctx, option, value: not value,
+    help="The labels were given in sight of a ranking.",
+)
 @click.option("--unknown", type=click.Choice(["keep", "skip", "refuse"]), help="Unknown chunks.")
 @click.option("--map", "keys", type=click.Path(path_type=Path), help="What the file's ids mean.")
 @click.option("--complete", is_flag=True, help="Labels are complete for this corpus.")
 @click.option("--all-questions", is_flag=True, help="BEIR: also questions without judgments.")
 @click.option("--name", help="Name of a run's configuration (its tag unless given).")
-@click.option(
-    "--order",
-    type=click.Choice(["rank", "score"]),
-    default="rank",
-    show_default=True,
-    help="Which column orders a run.",
-)
+@order_option
 @click.option(
     "--missing",
     type=click.Choice(["empty", "failed"]),
@@ -111,35 +128,17 @@ def import_command(
     click.get_current_context().exit(2 if failed else 0)
 
 
-#: Options that only some kinds of files have.
-_ONLY = {
-    "columns": ("corpus", "questions", "labels"),
-    "category": ("questions", "beir"),
-    "update": ("questions",),
-    "grades": ("labels", "beir"),
-    "reviewer": ("labels", "beir"),
-    "not_blind": ("labels",),
-    "unknown": ("labels",),
-    "keys": ("labels", "run"),
-    "complete": ("corpus", "beir"),
-    "all_questions": ("beir",),
-    "name": ("run",),
-    "order": ("run",),
-    "missing": ("run",),
-}
-
-
 def _require_fitting(kind: str) -> None:
     """Raise InvalidInput for an option that means nothing for this kind of file."""
     ctx = click.get_current_context()
     for parameter in ctx.command.params:
         name = parameter.name or ""
+        fitting = [one for one in KINDS if name in TAKES[one]]
         given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and kind not in _ONLY.get(name, (kind,)):
-            option = max(parameter.opts, key=len)
+        if given and fitting and kind not in fitting:
             raise InvalidInput(
-                f"{option} means nothing for {kind}",
-                remedy=f"It is for {', '.join(_ONLY[name])}; leave it out",
+                f"{max(parameter.opts, key=len)} means nothing for {kind}",
+                remedy=f"It is for {', '.join(fitting)}; leave it out",
             )
 
 
@@ -217,14 +216,8 @@ def export_command(
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("qrels", type=click.Path(path_type=Path))
 @cutoffs_option
-@click.option("--grades", metavar="A=B,...", help="Map another scale: 0=0,1=1,2=1,3=2; -1=skip.")
-@click.option(
-    "--order",
-    type=click.Choice(["rank", "score"]),
-    default="rank",
-    show_default=True,
-    help="Which column orders the run.",
-)
+@grades_option
+@order_option
 @json_option
 def score_command(
     run: Path,

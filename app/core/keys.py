@@ -108,13 +108,16 @@ def _key_in_json(word: str) -> ChunkKey | None:
         value = json.loads(word)
     except (ValueError, RecursionError):
         return None
-    if (
-        isinstance(value, list)
-        and len(value) == 3
-        and all(isinstance(part, str) and part.strip() for part in value)
-    ):
-        return ChunkKey(*value)
-    return None
+    return as_key(value)
+
+
+def as_key(value: object) -> ChunkKey | None:
+    """The key a JSON array of three texts stands for, None for anything else."""
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    if not all(isinstance(part, str) and part.strip() for part in value):
+        return None
+    return ChunkKey(*value)
 
 
 def map_records(

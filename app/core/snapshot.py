@@ -6,11 +6,11 @@ committed with the labels, so that every machine reads the same grades after the
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from app.core.corpus import Corpus
 from app.core.errors import InvalidInput, Problem
+from app.core.files import replace_file
 from app.core.jsonlines import read_objects
 from app.core.model import ScoringSettings
 from app.core.text import canonical
@@ -72,14 +72,3 @@ def write_snapshot(labels_folder: Path, scoring: ScoringSettings, corpus: Corpus
     ]
     replace_file(path, "".join(f"{line}\n" for line in lines))
     return path
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a whole file so that a reader, or a crash, meets the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with beside.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.core.errors import InvalidInput
-from app.engines.executions import Execution, add_execution
+from app.engines.executions import Execution, add_chunks, add_execution
 from app.engines.store import Row, Store, Unit
 
 _IDENTITY = ["document", "version", "chunk", "text_hash"]
@@ -96,7 +96,6 @@ def save(store: Store, contents: Contents, collection: str) -> Execution:
     """Keep an execution of a file under a collection, in one transaction."""
     head = {**contents.head, "id": contents.head["execution"], "collection": collection}
     execution = Execution(**{name: head[name] for name in Execution.__dataclass_fields__})
-    owner = {"collection": collection, "revision": execution.corpus_revision}
     tables = contents.tables
     with store.work() as unit, unit.transaction():
         if find_in(unit, execution.id) is not None:
@@ -104,12 +103,8 @@ def save(store: Store, contents: Contents, collection: str) -> Execution:
                 f"the execution {execution.id} has come in meanwhile", remedy="See: desk executions"
             )
         unit.run("texts_add", {}, tables["text"])
-        unit.run("chunks_add", {"collection": collection}, tables["chunk"])
+        add_chunks(unit, execution, tables["chunk"])
         unit.run("chunks_add", {"collection": collection}, tables["hit"])
-        if not unit.rows("corpora_find", owner):
-            counts = {"points": execution.points, "eligible": execution.eligible}
-            unit.run("corpora_add", {**owner, **counts})
-            unit.run("corpus_chunks_add", owner, tables["chunk"])
         add_execution(unit, execution, tables["question"].to_pylist())
         here = {"collection": collection, "execution": execution.id}
         unit.run("hits_add", here, tables["hit"])

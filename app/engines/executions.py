@@ -10,7 +10,7 @@ from typing import Any, Literal
 from app.core.corpus import Corpus
 from app.core.model import ChunkKey, Hit, Ranking
 from app.core.text import canonical, same_words
-from app.engines.store import Row, Store, Unit
+from app.engines.store import Incoming, Row, Store, Unit
 
 #: Hits read at once by those who read them all.
 _AT_ONCE = 50_000
@@ -122,7 +122,6 @@ def add_questions(unit: Unit, collection: str, names: Iterable[str]) -> None:
 
 def add_corpus(unit: Unit, execution: Execution, corpus: Corpus, *, retain_text: bool) -> None:
     """The eligible chunks of the corpus revision, once, and their texts, once per hash."""
-    owner = {"collection": execution.collection, "revision": execution.corpus_revision}
     rows = [
         {
             **key_row(key),
@@ -135,11 +134,17 @@ def add_corpus(unit: Unit, execution: Execution, corpus: Corpus, *, retain_text:
     ]
     if retain_text:
         unit.run("texts_add", {}, rows)
+    add_chunks(unit, execution, rows)
+
+
+def add_chunks(unit: Unit, execution: Execution, chunks: Incoming) -> None:
+    """The eligible chunks of an execution's corpus revision, unless they are there."""
+    owner = {"collection": execution.collection, "revision": execution.corpus_revision}
     if not unit.rows("corpora_find", owner):
-        unit.run("chunks_add", {"collection": execution.collection}, rows)
+        unit.run("chunks_add", {"collection": execution.collection}, chunks)
         counts = {"points": execution.points, "eligible": execution.eligible}
         unit.run("corpora_add", {**owner, **counts})
-        unit.run("corpus_chunks_add", owner, rows)
+        unit.run("corpus_chunks_add", owner, chunks)
 
 
 def _execution(row: Row) -> Execution:

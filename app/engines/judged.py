@@ -26,14 +26,12 @@ Arrays = Mapping[str, NDArray[Any]]
 class Stored:
     """What is needed to score an execution.
 
-    `questions` are its questions in order; `rows` has, for those that
-    are answerable and did not fail, the row of `judged` and `raw` (the hits' scores, NaN where
-    nothing was returned). `waiting` are questions with disputed or stale evidence, `acceptance` is
-    what unsupported ones got back.
+    `questions` are its questions in order; `judged` and `raw` (the hits' scores, NaN where nothing
+    was returned) have a row for each of those that are answerable and did not fail. `waiting` are
+    questions with disputed or stale evidence, `acceptance` is what unsupported ones got back.
     """
 
     questions: tuple[Row, ...]
-    rows: Mapping[str, int]
     judged: Judged
     raw: Floats
     waiting: frozenset[str]
@@ -91,7 +89,6 @@ def read(
     names = {row["question_ref"]: row["question"] for row in questions}
     return Stored(
         questions=tuple(questions),
-        rows={names[ref]: row for row, ref in enumerate(refs)},
         judged=_judged(hits, pairs, len(refs), scoring.highest, corpus, unlisted),
         raw=raw,
         waiting=frozenset(names[ref] for ref in waiting if ref in names),

@@ -24,6 +24,7 @@ def facts(spool: Path, order: str, questions: int, rows: int) -> dict[str, int]:
     """
     total: dict[str, int] = {}
     with scratch() as unit:
+        unit.run("runs_ranked")
         for block in _blocks(questions, rows):
             here = {"spool": str(spool), "by_score": order == "score", **block}
             for name, value in unit.rows("runs_facts", here)[0].items():
@@ -83,6 +84,7 @@ def save(
         add_corpus(unit, execution, corpus, retain_text=retain_text)
         add_execution(unit, execution, asked)
         unit.run("chunks_add", {"collection": execution.collection}, chunks)
+        unit.run("runs_ranked")
         with unit.beside("run_questions", numbered), unit.beside("run_chunks", chunks):
             for block in _blocks(len(questions), rows):
                 words = {**here, "spool": str(spool), "by_score": order == "score", **block}

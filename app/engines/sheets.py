@@ -20,6 +20,7 @@ from pathlib import Path
 import openpyxl
 
 from app.core.errors import InvalidInput
+from app.core.files import reading
 from app.core.text import shown
 
 Cell = str | int | float | bool | None
@@ -58,15 +59,12 @@ def read_sheet(path: Path, place: str, *, people: bool = True) -> Sheet:
 
     `people` is whether it was made for people, its formulas defused.
     """
-    try:
+    with reading(place):
         if path.suffix.lower() == ".xlsx":
             return _read_xlsx(path, place)
         delimiter = "\t" if path.suffix.lower() == ".tsv" else None
         text = _decoded(path.read_bytes(), place)
         return read_text(text, place, people=people, delimiter=delimiter)
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
-        raise InvalidInput(message, place=place, remedy="Name a readable file") from error
 
 
 def _decoded(raw: bytes, place: str) -> str:

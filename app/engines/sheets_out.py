@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import os
 import re
 import zipfile
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ import openpyxl
 from openpyxl.cell import WriteOnlyCell
 
 from app.core.errors import InvalidInput
+from app.core.files import replacing
 from app.engines.sheets import FORMULA, Cell
 
 #: What XML cannot hold, and what reads like an escape for it.
@@ -34,16 +34,12 @@ def write_sheet(
     For `people` formulas are defused and CSV begins with a byte order mark; for programs not.
     Raises InvalidInput for a text that is too long for a cell of a spreadsheet.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with replacing(path) as beside:
         if path.suffix.lower() == ".xlsx":
             _write_xlsx(beside, columns, rows, path.name)
         else:
             delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
             _write_csv(beside, columns, rows, delimiter, people=people)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _write_csv(

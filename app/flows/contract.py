@@ -44,7 +44,7 @@ def _evaluation(one: Evaluation) -> dict[str, Any]:
 def run(means: Sequence[Mean], scored: Scored) -> dict[str, Any]:
     """Means and outcomes, the unsupported questions apart."""
     return {
-        "means": [_mean(mean) for mean in means],
+        "means": [mean(one) for one in means],
         "questions": [_question(question) for question in scored.questions],
         "unsupported": [
             {
@@ -64,7 +64,8 @@ def _ends(bounds: Mapping[str, tuple[float, float] | None]) -> dict[str, list[fl
     return {name: None if ends is None else list(ends) for name, ends in bounds.items()}
 
 
-def _mean(mean: Mean) -> dict[str, Any]:
+def mean(mean: Mean) -> dict[str, Any]:
+    """One mean; what is kept by metric is nested."""
     return {
         "k": mean.k,
         "category": mean.category,

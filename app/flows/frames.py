@@ -9,10 +9,12 @@ import pandas as pd
 
 from app.core.labels import Labels
 from app.core.metrics import METRICS
+from app.flows import contract
 from app.flows.means import MEAN_NAMES, Mean
 from app.flows.scored import Scored
 
-Named = Iterable[tuple[str, str | None, Any]]
+#: What a mean holds more than one number under; columns of their own stand for it.
+_NESTED = {"bounds", "known_bounds", "unjudged_as_0", "attainable"}
 
 
 def means(found: Iterable[tuple[str, str | None, Iterable[Mean]]]) -> pd.DataFrame:
@@ -20,15 +22,7 @@ def means(found: Iterable[tuple[str, str | None, Iterable[Mean]]]) -> pd.DataFra
     rows = [
         {
             **_owner(name, execution),
-            "k": mean.k,
-            "category": mean.category,
-            "scored": mean.scored,
-            "answerable": mean.answerable,
-            "failed": mean.failed,
-            **{reason.replace(" ", "_"): number for reason, number in mean.counts.items()},
-            **mean.values,
-            "judged": mean.judged,
-            "provisional": mean.provisional,
+            **{name: value for name, value in contract.mean(mean).items() if name not in _NESTED},
             **{f"{m}_as_0": value for m, value in mean.as_zero.items()},
             **{f"{m}_lower": ends and ends[0] for m, ends in mean.known_bounds.items()},
             **{f"{m}_upper": ends and ends[1] for m, ends in mean.known_bounds.items()},

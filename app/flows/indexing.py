@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -13,9 +14,10 @@ from filelock import FileLock, Timeout
 
 from app.core.corpus import Corpus
 from app.core.errors import NotReady
+from app.core.files import replace_file
 from app.core.judgments import now
 from app.core.model import Chunk, ChunkKey
-from app.core.snapshot import replace_file, write_snapshot
+from app.core.snapshot import write_snapshot
 from app.engines.bundled import BundledEmbedder
 from app.engines.embedding import Embedder, document_parts, render
 from app.engines.ollama_embedding import OllamaEmbedder
@@ -89,6 +91,20 @@ def rendered(chunks: Sequence[Chunk], template: str) -> list[str]:
     return [render(template, document_parts(c.text, c.title, c.section)) for c in chunks]
 
 
+@contextmanager
+def index_lock(collection: Collection) -> Iterator[None]:
+    """One process at a time changes the vectors of a collection; raises NotReady for another."""
+    try:
+        with FileLock(collection.vectors / "index.lock", timeout=0):
+            yield
+    except Timeout:
+        raise NotReady(
+            f"another process is indexing {collection.name}",
+            place=f"data/{collection.name}/vectors",
+            remedy="Wait for it to end, then try again",
+        ) from None
+
+
 def index(
     collection: Collection,
     configurations: Sequence[str] | None = None,
@@ -106,22 +122,14 @@ def index(
     for name in names:
         path = manifest_path(collection, collection.configuration(name))
         groups.setdefault(path, []).append(name)
-    lock = FileLock(collection.vectors / "index.lock", timeout=0)
     collection.vectors.mkdir(parents=True, exist_ok=True)
-    try:
-        with (
-            lock,
-            marked(
-                collection.workspace.running, f"Indexing {collection.name}", "Vectors made are kept"
-            ) as found,
-        ):
-            reports = [_index_one(loaded, path, names, progress) for path, names in groups.items()]
-    except Timeout:
-        raise NotReady(
-            f"another process is indexing {collection.name}",
-            place=f"data/{collection.name}/vectors",
-            remedy="Wait for it to end, then try again",
-        ) from None
+    with (
+        index_lock(collection),
+        marked(
+            collection.workspace.running, f"Indexing {collection.name}", "Vectors made are kept"
+        ) as found,
+    ):
+        reports = [_index_one(loaded, path, names, progress) for path, names in groups.items()]
     scoring = collection.settings.scoring_settings()
     if written := write_snapshot(collection.labels_folder, scoring, loaded.corpus):
         found.append(

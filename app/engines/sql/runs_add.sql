@@ -1,14 +1,4 @@
 insert into hits (execution_ref, question_ref, rank, chunk_ref, score)
-with ranked as (
-    select
-        question, chunk, score, rank, line,
-        row_number() over (
-            partition by question, chunk
-            order by case when $by_score then -score end, rank, line
-        ) as times
-    from read_parquet($spool)
-    where question between $first and $last
-)
 select
     executions.execution_ref,
     questions.question_ref,
@@ -24,7 +14,7 @@ select
     ) as place,
     chunks.chunk_ref,
     ranked.score
-from ranked
+from runs_ranked($spool, $by_score, $first, $last) as ranked
 join run_questions on run_questions.number = ranked.question
 join questions
     on questions.collection = $collection and questions.question = run_questions.question

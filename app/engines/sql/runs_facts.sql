@@ -1,13 +1,5 @@
--- A chunk counts at its first place: by rank or by score, then by line.
 with ranked as (
-    select
-        question, chunk, score, rank, line,
-        row_number() over (
-            partition by question, chunk
-            order by case when $by_score then -score end, rank, line
-        ) as times
-    from read_parquet($spool)
-    where question between $first and $last
+    select * from runs_ranked($spool, $by_score, $first, $last)
 ),
 placed as (
     select

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.errors import InvalidInput
+from app.core.files import reading
 from app.core.jsonlines import parse_object
 from app.core.text import shown
 from app.engines.sheets import is_sheet, read_sheet
@@ -151,14 +152,10 @@ def _renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
 
 def raw_lines(path: Path, place: str) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that are not blank; raises InvalidInput where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
-                if raw.strip(b"\xef\xbb\xbf \t\r\n"):
-                    yield number, raw.rstrip(b"\r\n")
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
-        raise InvalidInput(message, place=place, remedy="Name a readable file") from error
+    with reading(place), path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            if raw.strip(b"\xef\xbb\xbf \t\r\n"):
+                yield number, raw.rstrip(b"\r\n")
 
 
 def _json_columns(path: Path, place: str) -> tuple[str, ...]:

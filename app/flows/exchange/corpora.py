@@ -16,7 +16,8 @@ from typing import Any
 from app.core.chunking import AS_IS, MARKDOWN_RULES
 from app.core.corpus import Corpus, SourceSpec, read_corpus
 from app.core.errors import DeskError, InvalidInput
-from app.core.snapshot import replace_file, write_snapshot
+from app.core.files import replace_file
+from app.core.snapshot import write_snapshot
 from app.core.text import fault_in_text
 from app.flows.exchange.columns import open_table, words_of
 from app.flows.exchange.outcome import Outcome

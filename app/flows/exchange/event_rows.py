@@ -39,14 +39,14 @@ def event_row(event: Judgment | Retirement, question_text: str | None) -> list[C
 
 
 def read_event_rows(
-    path: Path, found: Outcome | None
+    path: Path, found: Outcome
 ) -> Iterable[tuple[int, dict[str, object] | str]] | None:
     """The events of a sheet, or None where it has no column `event`."""
     sheet = read_sheet(path, path.name)
     if "event" not in sheet.columns or "kind" not in sheet.columns:
         return None
     unused = [name for name in sheet.columns if name and name not in COLUMNS]
-    if unused and found is not None:
+    if unused:
         found.notes.append(f"Columns that are not used: {', '.join(unused)}.")
     return _events(sheet.rows)
 

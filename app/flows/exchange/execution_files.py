@@ -8,7 +8,6 @@ Scores are not in it: they belong to labels, which travel in the ledger.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,8 +18,8 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.core.errors import InvalidInput
+from app.core.files import replace_file, replacing
 from app.core.questions import Id, Text
-from app.core.snapshot import replace_file
 from app.core.validation import Record, problems_in
 from app.engines import execution_files
 from app.engines.execution_files import Contents
@@ -115,22 +114,17 @@ def _write_parquet(path: Path, contents: Contents) -> None:
     """One table with a column `kind`; what is said once is in the file's metadata."""
     head = json.dumps(contents.head, ensure_ascii=False, sort_keys=True)
     schema = pa.schema([("kind", pa.string()), *_COLUMNS.items()], metadata={"desk": head})
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with pq.ParquetWriter(beside, schema, compression="zstd") as writer:
-            for name in TABLES:
-                table = contents.tables[name]
-                columns = {
-                    column: table[column].cast(kind)
-                    if column in TABLES[name]
-                    else pa.nulls(len(table), kind)
-                    for column, kind in _COLUMNS.items()
-                }
-                kinds = pa.array([name] * len(table), pa.string())
-                writer.write_table(pa.table({"kind": kinds, **columns}, schema=schema))
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+        for name in TABLES:
+            table = contents.tables[name]
+            columns = {
+                column: table[column].cast(kind)
+                if column in TABLES[name]
+                else pa.nulls(len(table), kind)
+                for column, kind in _COLUMNS.items()
+            }
+            kinds = pa.array([name] * len(table), pa.string())
+            writer.write_table(pa.table({"kind": kinds, **columns}, schema=schema))
 
 
 def import_execution(

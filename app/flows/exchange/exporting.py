@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.core.errors import InvalidInput
+from app.core.files import on_disk, replace_file
 from app.core.scale import OURS, Scale
-from app.core.snapshot import replace_file
 from app.engines.executions import Execution
 from app.engines.sheets import is_sheet
 from app.engines.sheets_out import write_sheet
@@ -73,15 +73,9 @@ def send_out(collection: Collection, kind: str, path: Path, choice: Choice) -> E
             place=str(path),
             remedy=f"Let its name end in one of {', '.join(_ENDINGS[kind])}",
         )
-    try:
+    with on_disk("it cannot be written", str(path), "Name a place you may write to"):
         path.parent.mkdir(parents=True, exist_ok=True)
         return _export(collection, kind, path, choice)
-    except OSError as error:
-        raise InvalidInput(
-            f"it cannot be written: {error.strerror or error}",
-            place=str(path),
-            remedy="Name a place you may write to",
-        ) from error
 
 
 def _has_map(kind: str, path: Path) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from app.core.errors import InvalidInput
 from app.core.scale import Scale
@@ -21,7 +20,16 @@ from app.flows.exchange.runs import Missing, import_run
 from app.flows.progress import Progress, silent
 from app.workspace import Workspace
 
-KINDS = ("corpus", "questions", "labels", "run", "beir", "execution")
+#: Kinds of files, and the options that mean something for each.
+TAKES: Mapping[str, tuple[str, ...]] = {
+    "corpus": ("columns", "complete"),
+    "questions": ("columns", "category", "update"),
+    "labels": ("columns", "grades", "reviewer", "unknown", "blind", "keys"),
+    "run": ("name", "order", "missing", "keys", "progress"),
+    "beir": ("grades", "category", "reviewer", "complete", "all_questions"),
+    "execution": (),
+}
+KINDS = tuple(TAKES)
 
 
 @dataclass(frozen=True)
@@ -32,8 +40,8 @@ class Options:
     category: str = "general"
     update: bool = False
     grades: Scale | None = None
-    reviewer: str | None = None
-    not_blind: bool = False
+    reviewer: str = IMPORTED
+    blind: bool = True
     unknown: Unknown | None = None
     keys: Path | None = None
     complete: bool = False
@@ -58,63 +66,16 @@ def bring_in(
     if path.is_dir() != (kind == "beir") and not (kind == "corpus" and path.is_dir()):
         what = "a folder" if kind == "beir" else "a file"
         raise InvalidInput(f"{kind} needs {what}", place=str(path), remedy=f"Name {what}")
-    ways: dict[str, Any] = {"dry_run": options.dry_run, "skip_refused": options.skip_refused}
+    words = {option: getattr(options, option) for option in TAKES[kind]}
+    words |= {"dry_run": options.dry_run, "skip_refused": options.skip_refused}
     if kind == "corpus":
-        return [
-            import_corpus(
-                workspace, name, path, columns=options.columns, complete=options.complete, **ways
-            )
-        ]
-    reviewer = options.reviewer or IMPORTED
+        return [import_corpus(workspace, name, path, **words)]
     if kind == "beir":
-        return import_beir(
-            workspace,
-            name,
-            path,
-            grades=options.grades,
-            category=options.category,
-            reviewer=reviewer,
-            complete=options.complete,
-            all_questions=options.all_questions,
-            **ways,
-        )
-    collection = workspace.collection(name)
-    if kind == "execution":
-        return [import_execution(collection, path, **ways)]
-    if kind == "questions":
-        return [
-            import_questions(
-                collection,
-                path,
-                columns=options.columns,
-                category=options.category,
-                update=options.update,
-                **ways,
-            )
-        ]
-    if kind == "labels":
-        return [
-            import_labels(
-                collection,
-                path,
-                columns=options.columns,
-                grades=options.grades,
-                reviewer=reviewer,
-                unknown=options.unknown,
-                blind=not options.not_blind,
-                keys=options.keys,
-                **ways,
-            )
-        ]
-    return [
-        import_run(
-            collection,
-            path,
-            name=options.name,
-            order=options.order,
-            missing=options.missing,
-            keys=options.keys,
-            progress=options.progress,
-            **ways,
-        )
-    ]
+        return import_beir(workspace, name, path, **words)
+    imports: Mapping[str, Callable[..., Outcome]] = {
+        "questions": import_questions,
+        "labels": import_labels,
+        "run": import_run,
+        "execution": import_execution,
+    }
+    return [imports[kind](workspace.collection(name), path, **words)]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeGuard
 
 from app.core.errors import InvalidInput, Problem
+from app.core.files import replace_file
 from app.core.jsonlines import read_objects
-from app.core.keys import KeyMap
-from app.core.model import ChunkKey
-from app.core.snapshot import replace_file
+from app.core.keys import KeyMap, as_key
 from app.core.text import canonical, shown
 
 
@@ -43,9 +41,8 @@ def read_map(path: Path) -> KeyMap:
             )
         elif isinstance(word, str) and isinstance(question, str) and chunk is None:
             found.questions[word] = question
-        elif isinstance(word, str) and question is None and _is_key(chunk):
-            document, version, name = chunk
-            found.chunks[word] = ChunkKey(document, version, name)
+        elif isinstance(word, str) and question is None and (key := as_key(chunk)):
+            found.chunks[word] = key
         else:
             problems.append(
                 Problem(
@@ -57,14 +54,6 @@ def read_map(path: Path) -> KeyMap:
     if problems:
         raise InvalidInput.of(problems)
     return found
-
-
-def _is_key(value: Any) -> TypeGuard[list[str]]:
-    return (
-        isinstance(value, list)
-        and len(value) == 3
-        and all(isinstance(part, str) and part.strip() for part in value)
-    )
 
 
 def write_map(path: Path, records: list[dict[str, object]]) -> None:

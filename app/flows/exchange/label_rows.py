@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.core.errors import InvalidInput
+from app.core.files import reading
 from app.core.judgments import reviewer_id
 from app.core.keys import Ids
 from app.core.model import HIGHEST_GRADE, ChunkKey
@@ -17,6 +18,7 @@ from app.core.text import shown
 from app.core.trec import rows
 from app.flows.exchange.columns import read_table, words_of
 from app.flows.exchange.outcome import Outcome
+from app.flows.exchange.trec_rows import require_columns, text_of
 from app.flows.wording import count
 
 Unknown = Literal["keep", "skip", "refuse"]
@@ -116,20 +118,17 @@ def _contradiction(earlier: LabelRow, label: LabelRow) -> str:
 
 def _trec(path: Path, found: Outcome) -> Iterator[tuple[int, dict[str, Any]]]:
     more = 0
-    try:
+    with reading(path.name):
         for line, words in rows(path):
             found.read += 1
             more += len(words) > 4
-            names = ("question", "", "chunk", "grade")
             try:
-                row = {n: w.decode("utf-8") for n, w in zip(names, words, strict=False)}
-            except UnicodeDecodeError:
-                found.refuse(line, "the line is not UTF-8", "Save the file as UTF-8")
+                require_columns(words, 4, "question 0 chunk grade")
+                question, _, chunk, grade, *_ = map(text_of, words)
+            except InvalidInput as error:
+                found.refused.add(replace(error.problems[0], place=f"{path.name}:{line}"), line)
                 continue
-            yield line, {**row, "": len(words)}
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
-        raise InvalidInput(message, place=path.name, remedy="Name a readable file") from error
+            yield line, {"question": question, "chunk": chunk, "grade": grade}
     if more:
         found.notes.append(f"{count(more, 'line')} with more than 4 columns, which are not used.")
 
@@ -155,10 +154,6 @@ def _table(
 
 def _label(line: int, row: Mapping[str, Any], reading: Reading) -> LabelRow | str:
     """The label of a row, or why it is left out; raises InvalidInput."""
-    if row.get("", 4) < 4:
-        raise InvalidInput(
-            f"the line has {row['']} columns, not 4", remedy="Write: question 0 chunk grade"
-        )
     asked, chunk = words_of(row.get("question")), words_of(row.get("chunk"))
     if asked is None or chunk is None:
         name = "question" if asked is None else "chunk"

@@ -27,6 +27,9 @@ from app.workspace import Collection
 #: Who is named where a file does not say who judged.
 IMPORTED = "imported"
 
+_JSON_LINES = (".jsonl", ".json")
+Lines = Iterable[tuple[int, dict[str, object] | str]]
+
 
 def import_labels(
     collection: Collection,
@@ -53,10 +56,10 @@ def import_labels(
     loaded = load_asked(collection, "these labels")
     found = Outcome(f"labels of {collection.name}", path.name)
     incoming = Incoming()
-    if _holds_events(path):
-        take_events(loaded, _events(path, found), incoming, found)
+    if (events := _events(path, found)) is not None:
+        take_events(loaded, events, incoming, found)
     else:
-        trec = not is_sheet(path) and path.suffix.lower() not in (".jsonl", ".json")
+        trec = not is_sheet(path) and path.suffix.lower() not in _JSON_LINES
         policy: Unknown = unknown or ("keep" if trec else "refuse")
         ids = Ids(
             loaded.questions,
@@ -76,32 +79,21 @@ def import_labels(
     return found
 
 
-def _holds_events(path: Path) -> bool:
-    """Whether a file holds whole events rather than rows of grades."""
-    if path.suffix.lower() == ".zip":
-        return True
+def _events(path: Path, found: Outcome) -> Lines | None:
+    """The events of a file, or None where it holds rows of grades."""
+    ending = path.suffix.lower()
     if is_sheet(path):
-        return read_event_rows(path, None) is not None
-    if path.suffix.lower() not in (".jsonl", ".json"):
-        return False
-    for _, raw in raw_lines(path, path.name):
-        value = parse_object(raw)
-        if isinstance(value, dict):
-            return "event" in value
-    return True
-
-
-def _events(path: Path, found: Outcome) -> Iterable[tuple[int, dict[str, object] | str]]:
-    if is_sheet(path):
-        yield from read_event_rows(path, found) or ()
-        return
-    lines: Iterable[tuple[int, bytes]]
-    if path.suffix.lower() == ".zip":
-        lines = enumerate(read_bundle(path).labels_jsonl.splitlines(), start=1)
-    else:
-        lines = raw_lines(path, path.name)
-    for number, raw in lines:
-        yield number, parse_object(raw)
+        return read_event_rows(path, found)
+    if ending == ".zip":
+        packed = read_bundle(path).labels_jsonl.splitlines()
+        return ((number, parse_object(raw)) for number, raw in enumerate(packed, start=1))
+    if ending not in _JSON_LINES:
+        return None
+    values = (parse_object(raw) for _, raw in raw_lines(path, path.name))
+    first = next((value for value in values if isinstance(value, dict)), None)
+    if first is not None and "event" not in first:
+        return None
+    return ((number, parse_object(raw)) for number, raw in raw_lines(path, path.name))
 
 
 def _try(loaded: Loaded, incoming: Incoming, found: Outcome) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.core.errors import InvalidInput, Problem
+from app.core.files import reading
 from app.core.scale import grade_of
 from app.core.text import shown
 from app.core.trec import rows
-from app.flows.exchange.run_rows import Order, numbers, require_columns, text_of
+from app.flows.exchange.run_rows import Order
+from app.flows.exchange.trec_rows import numbers, require_columns, text_of
 from app.flows.wording import count
 
 #: One row of a run: question, chunk, rank or None, score or None.
@@ -71,16 +73,13 @@ def _read(
     found: list[Value] = []
     problems: list[Problem] = []
     more = 0
-    try:
+    with reading(str(path)):
         for line, words in rows(path):
             more += len(words) > columns
             try:
                 found.append(parse(words))
             except InvalidInput as error:
                 problems.append(replace(error.problems[0], place=f"{path.name}:{line}"))
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
-        raise InvalidInput(message, place=str(path), remedy="Name a readable file") from error
     if problems:
         raise InvalidInput.of(problems)
     said = f"{path.name}: {count(more, 'line')} with more columns than {columns}, not used."

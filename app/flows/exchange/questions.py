@@ -11,11 +11,11 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from app.core.errors import InvalidInput, NotReady, Problem
+from app.core.errors import NotReady, Problem
+from app.core.files import on_disk, replace_file
 from app.core.jsonlines import parse_object
 from app.core.questions import Question, parse_record
 from app.core.scale import grade_of
-from app.core.snapshot import replace_file
 from app.core.text import canonical, shown
 from app.engines.sheets import Cell, is_sheet
 from app.engines.sheets_out import write_sheet
@@ -199,28 +199,24 @@ def add_questions(
     if not taken:
         return 0
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(f"{path}.lock", timeout=10):
-            now = collection.questions()
-            if any(now.get(name) != known.get(name) for name in taken):
-                raise NotReady(
-                    "another process has changed these questions meanwhile; nothing was written",
-                    place=f"{collection.labels_place}/questions.jsonl",
-                    remedy="Import again",
-                )
-            replace_file(path, _merged(path, taken).decode())
-    except Timeout:
-        raise NotReady(
-            "another process is writing the questions",
-            place=f"{collection.labels_place}/questions.jsonl",
-            remedy="Try again",
-        ) from None
-    except OSError as error:
-        raise InvalidInput(
-            f"the questions cannot be written: {error.strerror or error}",
-            place=f"{collection.labels_place}/questions.jsonl",
-            remedy="Free some space or mend the permissions",
-        ) from error
+    place = f"{collection.labels_place}/questions.jsonl"
+    remedy = "Free some space or mend the permissions"
+    with on_disk("the questions cannot be written", place, remedy):
+        try:
+            with FileLock(f"{path}.lock", timeout=10):
+                now = collection.questions()
+                if any(now.get(name) != known.get(name) for name in taken):
+                    raise NotReady(
+                        "another process has changed these questions meanwhile; nothing was "
+                        "written",
+                        place=place,
+                        remedy="Import again",
+                    )
+                replace_file(path, _merged(path, taken).decode())
+        except Timeout:
+            raise NotReady(
+                "another process is writing the questions", place=place, remedy="Try again"
+            ) from None
     return len(taken)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -14,21 +13,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.core.errors import InvalidInput
+from app.core.files import reading
 from app.core.keys import Ids
 from app.core.model import ChunkKey
 from app.core.text import shown
 from app.core.trec import rows
 from app.flows.exchange.outcome import Outcome
+from app.flows.exchange.trec_rows import numbers, require_columns, text_of
 from app.flows.progress import Progress
-from app.flows.wording import count
 
 Order = Literal["rank", "score"]
 
 #: Rows held at once on the way from the file to the store.
 _PORTION = 100_000
 _CODES = "qiiqd"
-#: Ranks from here on are a mistake, and no number the columns hold.
-_FARTHEST = 2**62
 _SCHEMA = pa.schema(
     [("line", pa.int64()), ("question", pa.int32()), ("chunk", pa.int32()),
      ("rank", pa.int64()), ("score", pa.float64())]
@@ -83,29 +81,20 @@ class Parsed:
         return number
 
 
-def text_of(word: bytes) -> str:
-    """A word as text; raises InvalidInput where it is none."""
-    try:
-        return word.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InvalidInput("the line is not UTF-8", remedy="Save the file as UTF-8") from None
-
-
 def spool_rows(
     path: Path, spool: Path, parsed: Parsed, found: Outcome, order: Order, progress: Progress
 ) -> dict[str, str]:
     """Parse the rows into a Parquet file; returns the questions of refused rows, with why."""
     failures: dict[bytes, str] = {}
-    try:
-        with pq.ParquetWriter(spool, _SCHEMA, compression="zstd") as writer:
-            for portion in _portions(path, parsed, found, failures, order):
-                columns = [pa.array(np.frombuffer(column, column.typecode)) for column in portion]
-                writer.write_table(pa.table(columns, schema=_SCHEMA))
-                progress(f"Reading {path.name}, rows", found.read, found.read + 1)
+    with (
+        reading(path.name),
+        pq.ParquetWriter(spool, _SCHEMA, compression="zstd") as writer,
+    ):
+        for portion in _portions(path, parsed, found, failures, order):
+            columns = [pa.array(np.frombuffer(column, column.typecode)) for column in portion]
+            writer.write_table(pa.table(columns, schema=_SCHEMA))
+            progress(f"Reading {path.name}, rows", found.read, found.read + 1)
         progress(f"Reading {path.name}, rows", found.read, found.read)
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
-        raise InvalidInput(message, place=path.name, remedy="Name a readable file") from error
     named = ((parsed.name(word), reason) for word, reason in failures.items())
     return {name: reason for name, reason in named if name is not None}
 
@@ -149,34 +138,3 @@ def _portions(
             lines, asked_numbers, chunk_numbers, places, values = portion
     found.read, parsed.more = read, more
     yield portion
-
-
-def require_columns(words: list[bytes], number: int, wanted: str) -> None:
-    """Raise InvalidInput where a line has too few columns."""
-    if len(words) < number:
-        raise InvalidInput(
-            f"the line has {count(len(words), 'column')}, not {number}", remedy=f"Write: {wanted}"
-        )
-
-
-def numbers(score: bytes, rank: bytes, *, by_rank: bool) -> tuple[float, int]:
-    """The score and the rank of a row, rank 0 unless `by_rank`; raises InvalidInput."""
-    try:
-        value = float(score)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InvalidInput(
-            f"the score {shown(score.decode('utf-8', 'replace'))} is no number",
-            remedy="Correct the line",
-        )
-    try:
-        place = int(rank) if by_rank else 0
-    except ValueError:
-        place = _FARTHEST
-    if abs(place) < _FARTHEST:
-        return value, place
-    raise InvalidInput(
-        f"the rank {shown(rank.decode('utf-8', 'replace'))} is no whole number",
-        remedy="Correct the line, or order by score: --order score",
-    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from app.core.files import replacing
 from app.core.keys import map_records
 from app.core.labels import Labels
 from app.core.model import ChunkKey
@@ -136,13 +136,8 @@ def export_run(
 
 def _write(path: Path, lines: Iterable[str], found: Exported) -> None:
     """Write lines as they come; the file is there whole or not at all."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(line)
-                found.lines += 1
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as file:
+        for line in lines:
+            file.write(line)
+            found.lines += 1
     found.files.append(path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import zipfile
 import zlib
@@ -20,6 +19,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from app.core.errors import InvalidInput, Problem
+from app.core.files import replacing
 from app.core.jsonlines import parse_object
 from app.core.text import shown
 from app.core.validation import Record, problems_in
@@ -144,17 +144,12 @@ def _made(about: _About, members: Mapping[str, bytes]) -> Bundle:
 
 def _write(path: Path, members: Mapping[str, bytes]) -> None:
     """A whole .zip or none; names sorted behind `bundle.json`, no times, no owners."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with zipfile.ZipFile(beside, "w") as file:
-            for name in sorted(members, key=lambda name: (name != _ABOUT, name)):
-                entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
-                entry.external_attr = 0o644 << 16
-                file.writestr(entry, members[name], compresslevel=9)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as beside, zipfile.ZipFile(beside, "w") as file:
+        for name in sorted(members, key=lambda name: (name != _ABOUT, name)):
+            entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+            entry.external_attr = 0o644 << 16
+            file.writestr(entry, members[name], compresslevel=9)
 
 
 def read_bundle(path: Path) -> Bundle:

@@ -18,6 +18,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from app import __version__
 from app.core.errors import InvalidInput
+from app.core.files import on_disk
 from app.core.jsonlines import parse_object
 from app.core.judgments import now
 from app.engines.store import Store
@@ -62,18 +63,15 @@ def back_up(workspace: Workspace, path: Path | None = None, *, force: bool = Fal
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     target = path or workspace.root / f"desk-backup-{stamp}.zip"
     _require_free(workspace, target, force=force)
-    try:
-        with TemporaryDirectory(prefix=WORK, dir=target.resolve().parent) as folder:
-            written = Path(folder) / "backup.zip"
-            found = _write(workspace, Path(folder), written)
-            _require_free(workspace, target, force=force)
-            written.replace(target)
-    except OSError as error:
-        raise InvalidInput(
-            f"the backup cannot be written: {error.strerror or error}",
-            place=str(target),
-            remedy="Name a file in a folder with room that you may write to",
-        ) from error
+    remedy = "Name a file in a folder with room that you may write to"
+    with (
+        on_disk("the backup cannot be written", str(target), remedy),
+        TemporaryDirectory(prefix=WORK, dir=target.resolve().parent) as folder,
+    ):
+        written = Path(folder) / "backup.zip"
+        found = _write(workspace, Path(folder), written)
+        _require_free(workspace, target, force=force)
+        written.replace(target)
     return Backup(target, target.stat().st_size, *found)
 
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from app.core.corpus import Corpus
-from app.core.errors import NotReady
 from app.engines.bundled import BundledEmbedder
 from app.engines.vectors import VectorCache, vector_key
-from app.flows.indexing import manifest_path, rendered
+from app.flows.indexing import index_lock, manifest_path, rendered
 from app.flows.searching import read_manifest
 from app.flows.upkeep.common import size_words
 from app.flows.wording import count
@@ -67,7 +62,7 @@ def prune(collection: Collection, *, dry_run: bool = False) -> PruneReport:
     corpus = collection.corpus()
     if not collection.vectors.is_dir():
         return PruneReport(collection.name, dry_run, (), (), 0, ())
-    with _locked(collection):
+    with index_lock(collection):
         need = _need(collection, corpus)
         stale = [
             *(p for p in collection.vectors.glob("*.manifest.json") if p not in need.manifests),
@@ -96,20 +91,6 @@ def prune(collection: Collection, *, dry_run: bool = False) -> PruneReport:
             for name in need.unknown
         ),
     )
-
-
-@contextmanager
-def _locked(collection: Collection) -> Iterator[None]:
-    """The lock that `index` takes."""
-    try:
-        with FileLock(collection.vectors / "index.lock", timeout=0):
-            yield
-    except Timeout:
-        raise NotReady(
-            f"another process is indexing {collection.name}",
-            place=f"data/{collection.name}/vectors",
-            remedy="Wait for it to end, then try again",
-        ) from None
 
 
 def _need(collection: Collection, corpus: Corpus) -> _Need:
