@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 
+from app.core.catalogue import POINTS, Sync, require_sync
 from app.core.corpus import Corpus, SourceSpec, read_corpus
 from app.core.errors import InvalidInput
 from app.core.judgments import Judgment, Retirement
@@ -23,6 +25,7 @@ from app.core.snapshot import read_complete_hashes
 from app.core.text import shown
 from app.core.validation import problems_in
 from app.settings import MODELS, CollectionSettings, Configuration
+from app.settings.sources import Role
 
 Signature = tuple[tuple[str, int, int], ...]
 
@@ -194,18 +197,37 @@ class Collection:
     def source(self) -> SourceSpec:
         """Where the source texts are and how they are cut."""
         source = self.settings.source
+        path, fields = source.path, {str(role): name for role, name in source.fields.items()}
+        if source.kind == "qdrant":
+            # The catalogue has the mapping behind it: its lines call things by their own names.
+            path, fields = f"catalogue/{POINTS}", {role: role for role in get_args(Role)}
         return SourceSpec(
             kind=source.kind,
-            path=Path(os.path.normpath(self.folder / source.path)),
-            place=os.path.normpath(f"data/{self.name}/{source.path}"),
-            rule=self.settings.chunking.rule,
-            fields={str(role): name for role, name in source.fields.items()},
+            path=Path(os.path.normpath(self.folder / path)),
+            place=os.path.normpath(f"data/{self.name}/{path}"),
+            rule=source.version or self.settings.chunking.rule,
+            fields=fields,
             eligible=self.settings.filters,
         )
 
     def corpus(self) -> Corpus:
-        """Read and cut the source texts now; raises InvalidInput."""
+        """Read and cut the source texts now.
+
+        Raises InvalidInput; for a foreign collection NotReady where it must be synced first.
+        """
+        if self.settings.foreign:
+            self.sync()
         return read_corpus(self.source())
+
+    @property
+    def catalogue(self) -> Path:
+        """The folder of what was last read of a foreign collection."""
+        return self.folder / "catalogue"
+
+    def sync(self) -> Sync:
+        """What the last sync of a foreign collection found; raises NotReady where none fits."""
+        of = str(self.settings.source.collection)
+        return require_sync(self.catalogue, self.name, of, self.settings.mapping)
 
     def questions(self) -> dict[str, Question]:
         """Every question by id; raises InvalidInput."""

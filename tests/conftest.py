@@ -271,5 +271,5 @@ def ollama_server(monkeypatch):
     """A server that every embedder the flows make will talk to, by Ollama's own client."""
     server = OllamaServer()
     made = partial(OllamaEmbedder, transport=httpx.MockTransport(server))
-    monkeypatch.setattr("app.flows.indexing.OllamaEmbedder", made)
+    monkeypatch.setattr("app.flows.embedders.OllamaEmbedder", made)
     return server

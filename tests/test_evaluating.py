@@ -249,8 +249,8 @@ def test_a_hit_outside_the_filter_fails_the_execution(runbooks, collection_of):
 
     def without_filter(identity, make):
         engine = make()
-        search = engine.search
-        engine.search = lambda one, *words: search(replace(one, filters={}), *words)
+        search = engine.search_many
+        engine.search_many = lambda one, *words: search(replace(one, filters={}), *words)
         return engine
 
     found = evaluate(collection_of(runbooks), ["sparse"], engine_for=without_filter)[0]
@@ -291,4 +291,8 @@ def test_the_optional_checks(runbooks, collection_of, edit):
          'mode = "sparse"\nprefix_check = true\nexact_twin = true')  # fmt: skip
     found = evaluate(collection_of(runbooks), ["sparse"])[0]
     checks = found.execution.provenance["checks"]
-    assert checks == {"prefix": {"differing": []}, "ann_recall": {"1": 1.0, "3": 1.0, "5": 1.0}}
+    assert checks == {
+        "prefix": {"differing": []},
+        "ann_recall": {"1": 1.0, "3": 1.0, "5": 1.0},
+        "ann_recall_n": {"1": 9, "3": 9, "5": 9},
+    }

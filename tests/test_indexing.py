@@ -9,7 +9,7 @@ from app.core.errors import EmbedderError, InvalidInput, NotReady
 from app.flows.comparing import compare
 from app.flows.evaluating import evaluate
 from app.flows.indexing import index
-from app.flows.searching import misfit, read_manifest
+from app.flows.manifests import misfit, read_manifest
 
 DENSE = '[configurations.dense]\nembedder = "bundled"\n'
 OLLAMA = '[configurations.dense]\nembedder = "ollama:embeddinggemma"\ndigest = "abab"\n'

@@ -183,14 +183,14 @@ def failing(when):
 
     def engine_for(identity, make):
         engine = make()
-        search = engine.search
+        search = engine.search_many
 
-        def fail(one, *words):
+        def fail(one, asked):
             if when(one):
-                raise EngineError("Qdrant did not answer")
-            return search(one, *words)
+                return [EngineError("Qdrant did not answer")] * len(asked)
+            return search(one, asked)
 
-        engine.search = fail
+        engine.search_many = fail
         return engine
 
     return engine_for

@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from qdrant_client import QdrantClient
 
 from app.core.corpus import is_eligible
 from app.core.errors import EngineError
 from app.core.model import Chunk, ChunkKey, Hit
 from app.core.text import text_hash
-from app.engines.retrieval import QdrantEngine, Search, overlap, point_id, prefix_differs
+from app.engines.qdrant_calls import Connection
+from app.engines.qdrant_requests import point_id
+from app.engines.retrieval import Search, overlap, prefix_differs
+from tests.engines import Shelf
 
 TEXTS = {
     "apple": "apple trees need pruning",
@@ -31,7 +33,7 @@ def chunk(name, text, **fields):
 
 @pytest.fixture
 def engine():
-    made = QdrantEngine()
+    made = Shelf()
     made.fill([chunk(name, text, kind=name[0]) for name, text in TEXTS.items()], VECTORS, 3)
     return made
 
@@ -49,7 +51,7 @@ def test_dense_search_orders_by_cosine(engine):
 
 
 def test_small_scores_keep_their_digits_and_noise_beyond_six_is_gone():
-    engine = QdrantEngine()
+    engine = Shelf()
     sizes = {"a": 1e-5, "b": 1.0002e-5, "c": 1.0000001e-5}
     vectors = np.array([[size, 1, 0] for size in sizes.values()], np.float32)
     engine.fill([chunk(name, name) for name in sizes], vectors, 3)
@@ -129,7 +131,7 @@ VALUES = {
 
 @pytest.mark.parametrize("allowed", [["ok"], [1], [True], [0], [False], ["ok", 1], ["1"]])
 def test_the_engine_and_the_corpus_mean_the_same_by_a_filter(allowed):
-    engine = QdrantEngine()
+    engine = Shelf()
     engine.fill([chunk(n, n, field=value) for n, value in VALUES.items()], None, None)
     wanted = {n for n, v in VALUES.items() if is_eligible({"field": v}, {"field": allowed})}
     search = replace(SPARSE, depth=20, filters={"field": allowed})
@@ -139,13 +141,13 @@ def test_the_engine_and_the_corpus_mean_the_same_by_a_filter(allowed):
 
 @pytest.mark.parametrize("name", ["review.status", "my field", "größe", "list[]"])
 def test_a_field_may_have_any_name(name):
-    engine = QdrantEngine()
+    engine = Shelf()
     engine.fill([chunk("a", "a", **{name: "ok"}), chunk("b", "b", **{name: "no"})], None, None)
     assert engine.count({name: ["ok"]}) == 1
 
 
 def test_equal_scores_are_ordered_by_key():
-    engine = QdrantEngine()
+    engine = Shelf()
     order = ["d", "b", "a", "e", "c"]
     engine.fill([chunk(n, "the same apple") for n in order], np.tile(X, (5, 1)), 3)
     for search in (DENSE, SPARSE):
@@ -156,7 +158,7 @@ def test_equal_scores_are_ordered_by_key():
 
 
 def test_more_equal_scores_than_depth_and_reserve_are_still_ordered_by_key():
-    engine = QdrantEngine()
+    engine = Shelf()
     order = [f"c{(n * 37) % 100:03}" for n in range(100)]
     engine.fill([chunk(n, "the same apple") for n in order], np.tile(X, (100, 1)), 3)
     for search in (DENSE, SPARSE):
@@ -170,20 +172,23 @@ def test_more_equal_scores_than_depth_and_reserve_are_still_ordered_by_key():
     [(1, "a"), (2, "abcd"), (3, "abcd"), (4, "abcd"), (5, "abcde"), (9, "abcde")],
 )
 def test_hits_tied_with_the_last_are_returned_beyond_the_depth(depth, found):
-    engine = QdrantEngine()
+    engine = Shelf()
     vectors = np.array([[0.5, 0.5, 0]] * 3 + [[1, 0, 0], [0, 1, 0]], np.float32)
     engine.fill([chunk(name, "x") for name in "dbcae"], vectors, 3)
     assert "".join(names(engine.search(replace(DENSE, depth=depth), "", X))) == found
 
 
-def test_filling_again_replaces_what_was_there(engine):
-    engine.fill([chunk("new", "new text")], VECTORS[:1], 3)
-    assert engine.count() == 1 and names(engine.search(DENSE, "", X)) == ["new"]
+def test_filling_again_adds_what_is_missing(engine):
+    chunks = [chunk(name, text, kind=name[0]) for name, text in TEXTS.items()]
+    assert engine.fill(chunks, VECTORS, 3) == 0
+    more = np.vstack([VECTORS, [[0.5, 0.5, 0]]]).astype(np.float32)
+    assert engine.fill([*chunks, chunk("fig", "figs")], more, 3) == 1
+    assert engine.count() == 5
 
 
 def test_a_point_that_is_not_of_this_corpus():
-    client = QdrantClient(":memory:")
-    filled, blind = QdrantEngine(client), QdrantEngine(client)
+    client = Connection.embedded()
+    filled, blind = Shelf(client), Shelf(client)
     filled.fill([chunk("apple", "apple")], VECTORS[:1], 3)
     with pytest.raises(EngineError) as caught:
         blind.search(DENSE, "", X)
@@ -196,7 +201,7 @@ def test_a_point_that_is_not_of_this_corpus():
 @pytest.mark.parametrize("job", [lambda e: e.count(), lambda e: e.search(DENSE, "", X)])
 def test_a_collection_that_is_not_there(job):
     with pytest.raises(EngineError) as caught:
-        job(QdrantEngine())
+        job(Shelf())
     assert str(caught.value).startswith("Qdrant failed while ")
     assert str(caught.value).endswith("Run desk index again.")
 

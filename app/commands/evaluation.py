@@ -56,6 +56,7 @@ def _index_line(one: IndexReport) -> str:
         f"{one.collection}: indexed {count(manifest.points, 'chunk')}, {manifest.eligible:,} "
         f"eligible, for {', '.join(one.configurations)} ({embedder}); "
         f"{one.embedded} embedded, {one.reused} as they were"
+        + ("" if one.uploaded is None else f"; {one.uploaded:,} brought to the server")
     )
 
 
@@ -64,6 +65,7 @@ def _index_line(one: IndexReport) -> str:
 @click.option("--configuration", "-c", "configurations", multiple=True, help="All unless given.")
 @cutoffs_option
 @click.option("--split", help="Score only the questions of this split.")
+@click.option("--resume", is_flag=True, help="Go on where a run broke off; ask what failed again.")
 @json_option
 @workspace_option
 @click.pass_context
@@ -73,12 +75,15 @@ def evaluate_command(
     configurations: tuple[str, ...],
     cutoffs: list[int] | None,
     split: str | None,
+    resume: bool,
     as_json: bool,
     workspace: str | None,
 ) -> None:
     """Search for every question, keep the execution, score it."""
     here = open_workspace(workspace).collection(collection)
-    found = evaluate(here, configurations, cutoffs=cutoffs, split=split, progress=progress)
+    found = evaluate(
+        here, configurations, cutoffs=cutoffs, split=split, resume=resume, progress=progress
+    )
     if as_json:
         print_json(contract.evaluations(found))
     else:

@@ -17,7 +17,7 @@ from app.core.chunking import MARKDOWN_RULES, markdown_sections
 from app.core.errors import InvalidInput, Problem
 from app.core.jsonlines import read_objects
 from app.core.model import Chunk, ChunkKey, FieldValue
-from app.core.text import digest, fault_in_id, fault_in_text, shown, text_hash
+from app.core.text import digest_of_list, fault_in_id, fault_in_text, shown, text_hash
 
 #: A chunk above this many characters is refused: no reviewer reads it and no embedder takes it.
 MAX_CHUNK_CHARACTERS = 200_000
@@ -32,10 +32,11 @@ class SourceSpec:
     """Where the source texts are and how they are cut.
 
     `place` is `path` as messages show it. `fields` maps `document`, `version`, `chunk`, `text`,
-    `title`, `section` to the names they have in a JSONL line.
+    `title`, `section` to the names they have in a JSONL line, `rule` is the version of chunks whose
+    line has none. `qdrant` is a catalogue: JSONL, with eligibility fields of their own.
     """
 
-    kind: Literal["markdown", "jsonl"]
+    kind: Literal["markdown", "jsonl", "qdrant"]
     path: Path
     place: str
     rule: str
@@ -66,11 +67,10 @@ class Corpus:
     @cached_property
     def revision(self) -> str:
         """Content hash of all chunk keys, text hashes and eligibility fields."""
-        rows = sorted(
+        return digest_of_list(
             [k.document, k.version, k.chunk, c.text_hash, dict(c.fields), c.eligible]
-            for k, c in self.chunks.items()
+            for k, c in sorted(self.chunks.items(), key=lambda one: one[0])
         )
-        return digest(rows)
 
 
 def is_eligible(fields: Mapping[str, FieldValue], filters: Filter) -> bool:
@@ -247,6 +247,8 @@ def _jsonl(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
                 problems.append(Problem("the text is blank", place, "Remove the line or fill it"))
                 continue
             chunk_id = values["chunk"]
+            catalogued = spec.kind == "qdrant"
+            fields = line.value.get("fields", {}) if catalogued else line.value
             yield Chunk(
                 key=ChunkKey(
                     values.get("document", chunk_id), values.get("version", spec.rule), chunk_id
@@ -255,8 +257,9 @@ def _jsonl(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
                 text_hash=_hash(values["text"]),
                 title=values.get("title", ""),
                 section=values.get("section", ""),
-                fields=_fields(line.value, spec.eligible),
+                fields=_fields(fields, spec.eligible),
                 place=place,
+                point=line.value.get("point") if catalogued else None,
             )
 
 

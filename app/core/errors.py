@@ -5,7 +5,9 @@ DeskError                   one sentence: the thing, the place, the cause, the r
 │   └── ForeignLabels       not one label names a chunk of the corpus
 ├── NotReady                something must be done first (index, start a server)
 ├── EngineError             an outside thing failed: embedder, Qdrant
+│   ├── Unreachable         it does not answer: what is asked next will fail as well
 │   └── EmbedderError
+│       └── EmbedderUnreachable
 ├── StoreError              the DuckDB file
 │   ├── StoreLocked         another process holds it
 │   ├── StoreCorrupt        it cannot be read
@@ -71,8 +73,16 @@ class EngineError(DeskError):
     """An outside thing failed."""
 
 
+class Unreachable(EngineError):
+    """An outside thing does not answer, also when asked again."""
+
+
 class EmbedderError(EngineError):
     """The embedder is missing, unreachable, too slow or not the one that was indexed with."""
+
+
+class EmbedderUnreachable(EmbedderError, Unreachable):
+    """The embedder does not answer."""
 
 
 class StoreError(DeskError):

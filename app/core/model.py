@@ -43,7 +43,10 @@ class ChunkKey:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document. `fields` are those the eligibility filter reads."""
+    """A piece of a document. `fields` are those the eligibility filter reads.
+
+    `point` is the id of its point in a foreign Qdrant collection.
+    """
 
     key: ChunkKey
     text: str
@@ -53,6 +56,7 @@ class Chunk:
     fields: Mapping[str, FieldValue] = field(default_factory=dict)
     eligible: bool = True
     place: str = ""
+    point: str | int | None = None
 
 
 @dataclass(frozen=True, slots=True)

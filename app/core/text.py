@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 #: An id is a name: longer ones are texts that stand in the wrong column.
@@ -42,6 +43,15 @@ def canonical(value: Any) -> str:
 def digest(value: Any) -> str:
     """Sha256 of the canonical JSON of a value, 64 hexadecimal digits."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def digest_of_list(items: Iterable[Any]) -> str:
+    """The digest of a list, without holding its JSON."""
+    made = hashlib.sha256(b"[")
+    for number, item in enumerate(items):
+        made.update(f"{',' if number else ''}{canonical(item)}".encode())
+    made.update(b"]")
+    return made.hexdigest()
 
 
 def fault_in_text(text: str) -> str | None:

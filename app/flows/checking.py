@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core.errors import DeskError, EmbedderError, NotReady, Problem
+from app.core.grades import live
 from app.core.model import ChunkKey
-from app.flows.indexing import make_embedder
+from app.core.text import shown
+from app.flows.embedders import make_embedder
 from app.flows.loading import Loaded, load, require_questions
-from app.flows.searching import misfit, missing_vectors, read_manifest
+from app.flows.manifests import misfit, missing_vectors, read_manifest
 from app.flows.wording import count
+from app.team import PLACE, Team, read_team
 from app.workspace import Workspace
 
 
@@ -42,9 +45,11 @@ def check(workspace: Workspace, name: str) -> CheckReport:
         loaded = load(workspace.collection(name))
         require_questions(loaded)
         labels = loaded.labels
+        team = read_team(workspace.data)
     except DeskError as error:
         return CheckReport(name, error.problems, (), (), {})
     findings = [*labels.conflicts, *_label_findings(loaded), *_index_findings(loaded)]
+    findings += _role_findings(loaded, team)
     states = Counter(label.state for label in labels.pairs.values())
     kinds = Counter(labels.kinds.values())
     facts = {
@@ -58,7 +63,7 @@ def check(workspace: Workspace, name: str) -> CheckReport:
         "pairs": dict(sorted(states.items())),
         "relevant": sum(len(labels.relevant(question)) for question in loaded.questions),
     }
-    return CheckReport(name, (), tuple(findings), labels.notices, facts)
+    return CheckReport(name, (), tuple(findings), (*labels.notices, *team.notices), facts)
 
 
 def _label_findings(loaded: Loaded) -> list[Problem]:
@@ -84,6 +89,25 @@ def _label_findings(loaded: Loaded) -> list[Problem]:
             message = f"{count(len(pairs), noun)} ({cause}): {question} with {key.short()}"
             found.append(Problem(message + (" for one" if len(pairs) > 1 else ""), remedy=remedy))
     return found
+
+
+def _role_findings(loaded: Loaded, team: Team) -> list[Problem]:
+    """Adjudications in force by authors who may not adjudicate, a line per author."""
+    found: dict[str, list[str]] = {}
+    for placed in live(loaded.collection.ledger.read().events, loaded.corpus):
+        event = placed.event
+        if event.adjudication and not team.may_adjudicate(event.author):
+            pair = f"{shown(event.question)} with {event.key.short()}"
+            found.setdefault(event.author, []).append(pair)
+    return [
+        Problem(
+            f"{count(len(pairs), 'adjudication')} by {author}, whom roles.adjudicators does not "
+            f"name: {pairs[0]}" + (" for one" if len(pairs) > 1 else ""),
+            PLACE,
+            "Add the author there, or take back what was adjudicated",
+        )
+        for author, pairs in found.items()
+    ]
 
 
 def _index_findings(loaded: Loaded) -> list[Problem]:

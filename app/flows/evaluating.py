@@ -11,11 +11,12 @@ from app.engines import executions, scores
 from app.engines.executions import Execution
 from app.engines.store import Store
 from app.flows.loading import Loaded, load, require_questions
+from app.flows.manifests import missing_vectors
 from app.flows.means import Mean, means
 from app.flows.progress import Progress, marked, silent
 from app.flows.running import Run
 from app.flows.scored import Scored
-from app.flows.searching import Fill, fresh_engine, missing_vectors, open_searcher
+from app.flows.searching import Fill, fresh_engine, open_searcher
 from app.flows.stored_scoring import score_execution, score_row
 from app.settings import check_cutoffs
 from app.workspace import Collection
@@ -45,12 +46,14 @@ def evaluate(
     cutoffs: Sequence[int] | None = None,
     split: str | None = None,
     reuse: bool = False,
+    resume: bool = False,
     progress: Progress = silent,
     engine_for: Fill = fresh_engine,
 ) -> list[Evaluation]:
     """Run configurations (all unless named) over all questions, store and score the executions.
 
-    `reuse` takes an execution with the same fingerprint instead of a new one. `split` keeps only
+    `reuse` takes an execution with the same fingerprint instead of a new one. `resume` does so, too,
+    and goes on where one broke off: only its failed questions are asked again. `split` keeps only
     that split's questions in the scores; every question is searched all the same. Ctrl-C keeps
     what was searched as an execution marked incomplete.
 
@@ -70,15 +73,16 @@ def evaluate(
         searchers = {
             name: open_searcher(collection, name, loaded.corpus, engine_for) for name in names
         }
-        for name, searcher in [] if reuse else searchers.items():
+        for name, searcher in [] if reuse or resume else searchers.items():
             digest = searcher.embedder.digest if searcher.embedder else None
             if reason := missing_vectors(collection, name, loaded.corpus, digest):
                 raise NotReady(reason, remedy=f"Index it: desk index {collection.name}")
         for name, searcher in searchers.items():
             run = Run(loaded, name, searcher, scoring, store, progress)
-            execution, reused = run.execution(reuse=reuse)
+            execution, reused = run.execution(reuse=reuse, resume=resume)
             evaluation = _stored(loaded, execution, scoring, split, store, reused)
-            found.append(replace(evaluation, interrupted=run.interrupted))
+            notices = (*run.notices, *evaluation.notices)
+            found.append(replace(evaluation, interrupted=run.interrupted, notices=notices))
             if run.interrupted:
                 break
     conflicts = tuple(str(conflict) for conflict in loaded.labels.conflicts)
@@ -219,6 +223,16 @@ def _check_notices(execution: Execution) -> list[str]:
         f"{one['question']}: the second search to check its ranking failed: {one['reason']}"
         for one in checks.get("failed", [])
     ]
+    if texts := checks.get("other_texts"):
+        notices.append(
+            f"Chunks whose text is another one where {execution.configuration} looked: "
+            f"{len(texts)}, {texts[0]} for one. The grades are of the text here."
+        )
+    if len(pipelines := checks.get("pipelines", [])) > 1:
+        notices.append(
+            f"{execution.configuration} called itself by {len(pipelines)} names meanwhile: "
+            f"{', '.join(pipelines)}."
+        )
     shares = checks.get("ann_recall", {})
     known = {k: share for k, share in shares.items() if share is not None}
     if means := ", ".join(f"{share:.3f} at {k}" for k, share in known.items()):

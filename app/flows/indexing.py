@@ -2,93 +2,43 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from app.core.corpus import Corpus
-from app.core.errors import NotReady
-from app.core.files import replace_file
+from app.core.errors import InvalidInput, NotReady
 from app.core.judgments import now
-from app.core.model import Chunk, ChunkKey
+from app.core.model import ChunkKey
 from app.core.snapshot import write_snapshot
-from app.engines.bundled import BundledEmbedder
-from app.engines.embedding import Embedder, document_parts, render
-from app.engines.ollama_embedding import OllamaEmbedder
+from app.engines.embedding import Embedder
 from app.engines.vectors import VectorCache, vector_key
+from app.flows.embedders import make_embedder, rendered
+from app.flows.filling import Target
 from app.flows.loading import Loaded, load, require_eligible
+from app.flows.manifests import Manifest, manifest_path, write_manifest
 from app.flows.progress import Progress, marked, silent
-from app.settings import Configuration
 from app.workspace import Collection
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
-    """What was indexed: evaluate refuses one that does not fit."""
-
-    format: int
-    corpus_revision: str
-    embedder: str | None
-    digest: str | None
-    dimension: int | None
-    template: str | None
-    points: int
-    eligible: int
-    cut: list[list[str]]
-    indexed: str
-
-
-@dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What one indexing did, for the configurations that share an index."""
+    """What one indexing did, for the configurations that share an index.
+
+    `uploaded`: the chunks a server lacked; None without a server.
+    """
 
     collection: str
     configurations: tuple[str, ...]
     manifest: Manifest
     embedded: int
     reused: int
+    uploaded: int | None
     notices: tuple[str, ...]
-
-
-def make_embedder(configuration: Configuration) -> Embedder | None:
-    """The embedder a configuration asks for, and no other; None for sparse search."""
-    name = configuration.embedder_name
-    if name is None:
-        return None
-    if name == "bundled":
-        return _bundled()
-    return OllamaEmbedder(
-        name.removeprefix("ollama:"),
-        timeout=configuration.timeout,
-        deadline=configuration.deadline,
-        dimension=configuration.dimension,
-        digest=configuration.digest,
-    )
-
-
-@cache
-def _bundled() -> BundledEmbedder:
-    """One for the process: loading its weights takes half a second."""
-    return BundledEmbedder()
-
-
-def manifest_path(collection: Collection, configuration: Configuration) -> Path:
-    """One manifest per embedder and document template."""
-    template = configuration.templates[1] if configuration.embedder_name else ""
-    identity = json.dumps([configuration.embedder_name, template])
-    name = hashlib.sha256(identity.encode()).hexdigest()[:16]
-    return collection.vectors / f"{name}.manifest.json"
-
-
-def rendered(chunks: Sequence[Chunk], template: str) -> list[str]:
-    """What the embedder reads of every chunk."""
-    return [render(template, document_parts(c.text, c.title, c.section)) for c in chunks]
 
 
 @contextmanager
@@ -112,9 +62,16 @@ def index(
 ) -> list[IndexReport]:
     """Index a collection for its configurations (all unless named); one report per index.
 
-    Embeds only texts without a vector. Raises InvalidInput for files that are refused,
-    EmbedderError for an embedder that is missing or fails; vectors made until then are kept.
+    Embeds only texts without a vector, and brings a server what it lacks. Raises InvalidInput for
+    files that are refused, EmbedderError for an embedder that is missing or fails, EngineError for
+    a server that does; what was done until then is kept.
     """
+    if collection.settings.foreign:
+        raise InvalidInput(
+            f"{collection.name} is read from a Qdrant collection that others index",
+            place=f"data/{collection.name}/collection.toml",
+            remedy=f"Read what it holds: desk sync {collection.name}",
+        )
     loaded = load(collection)
     require_eligible(loaded)
     names = configurations or tuple(collection.settings.configurations)
@@ -162,7 +119,11 @@ def _index_one(loaded: Loaded, path: Path, names: list[str], progress: Progress)
         cut=cut,
         indexed=now(),
     )
-    replace_file(path, json.dumps(asdict(manifest), indent=2, ensure_ascii=False) + "\n")
+    write_manifest(path, manifest)
+    uploaded = None
+    if collection.settings.qdrant_url is not None and configuration.mode != "external":
+        target = Target(collection, names[0], corpus, embedder)
+        uploaded = target.upload(partial(progress, f"Uploading {collection.name}"))
     notices = (
         (
             f"Chunks longer than the embedder reads were cut: {len(cut)}, "
@@ -171,7 +132,7 @@ def _index_one(loaded: Loaded, path: Path, names: list[str], progress: Progress)
         if cut
         else ()
     )
-    return IndexReport(collection.name, tuple(names), manifest, embedded, reused, notices)
+    return IndexReport(collection.name, tuple(names), manifest, embedded, reused, uploaded, notices)
 
 
 def _embed(

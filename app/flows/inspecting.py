@@ -53,7 +53,7 @@ def inspect_question(
     searcher = open_searcher(loaded.collection, configuration, loaded.corpus, engine_for)
     depth = max(searcher.configuration.depth, k + BEYOND)
     searcher.engine  # noqa: B018 - filled before the clock of the search runs
-    ranking, _ = searcher.rank(question, loaded.questions[question].text, depth)
+    ranking = searcher.rank(question, loaded.questions[question].text, depth).ranking
     threshold = searcher.configuration.threshold
     hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
     scored = score_rankings([ranking], loaded.labels, hashes, sorted({k, depth}), threshold)

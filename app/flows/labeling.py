@@ -14,6 +14,7 @@ from app.core.model import ChunkKey
 from app.core.queue import open_items, own_judgments
 from app.core.text import shown
 from app.flows.loading import Loaded
+from app.flows.roles import require_grader
 from app.workspace import Collection
 
 
@@ -116,9 +117,11 @@ def progress(loaded: Loaded, reviewer: str, question: str, judged: Own | None = 
 def grade(loaded: Loaded, reviewer: str, shown_item: Item, value: int) -> Saved:
     """Save a grade of the item that was on screen; it is on the disk when this returns.
 
-    Raises LabelConflict where the question or the chunk has changed or the reviewer has judged
-    the item meanwhile (in another tab), LabelNotSaved where the disk refuses.
+    Raises InvalidInput where the reviewer may not grade, LabelConflict where the question or the
+    chunk has changed or the reviewer has judged the item meanwhile (in another tab), LabelNotSaved
+    where the disk refuses.
     """
+    require_grader(loaded.collection.workspace, reviewer)
     question = loaded.questions.get(shown_item.question)
     chunk = loaded.corpus.eligible.get(shown_item.key)
     if question is None or question.hash != shown_item.question_hash:
@@ -172,8 +175,10 @@ def last_judgment(loaded: Loaded, reviewer: str, judged: Own | None = None) -> J
 def undo(loaded: Loaded, reviewer: str, event_id: str) -> Saved:
     """Take back a judgment: what it replaced counts again, or the item is open again.
 
-    Raises LabelConflict where it is no longer in force.
+    Raises InvalidInput where the reviewer may not grade, LabelConflict where it is no longer in
+    force.
     """
+    require_grader(loaded.collection.workspace, reviewer)
     events = {p.event.event: p.event for p in _file(loaded, reviewer).events}
     last = events.get(event_id)
     if last is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from app import __version__
 from app.core.model import ScoringSettings
 from app.core.text import digest
 from app.engines.git import git_state
-from app.engines.retrieval import QdrantEngine
 from app.flows.searching import Searcher
 
 #: Version of how rankings are made; part of the fingerprint, so that an execution of an older
@@ -49,9 +49,14 @@ def provenance(
     scoring: ScoringSettings,
     checks: dict[str, Any],
     *,
+    engine: Mapping[str, Any],
+    resumed: str | None,
     retain_text: bool,
 ) -> dict[str, Any]:
-    """What is stored with an execution beside its corpus revision and times."""
+    """What is stored with an execution beside its corpus revision and times.
+
+    `engine` is what searched, `resumed` the execution whose rankings were kept.
+    """
     return {
         "retain_text": retain_text,
         "configuration": searcher.configuration.model_dump(),
@@ -59,7 +64,8 @@ def provenance(
         "depth": depth,
         "content": searcher.content,
         "embedder": embedder_of(searcher),
-        "engine": QdrantEngine.description(),
+        "engine": dict(engine),
+        "resumed": resumed,
         "label_revision": label_revision,
         "scoring": scoring.as_json(),
         "checks": checks,
@@ -81,7 +87,7 @@ def fingerprint(
     cutoffs: tuple[int, ...],
 ) -> str:
     """What decides a ranking and what is kept of it: with one fingerprint both are the same."""
-    ignored = {"timeout", "deadline"}
+    ignored = {"timeout", "deadline", "concurrency", "authorization_env"}
     return digest(
         {
             "version": RANKING_VERSION,
@@ -93,7 +99,7 @@ def fingerprint(
             "corpus": searcher.corpus.revision,
             "content": searcher.content,
             "embedder": embedder_of(searcher),
-            "engine": QdrantEngine.description(),
+            "engine": dict(searcher.kind),
             "questions": texts,
             "retain_text": retain_text,
             "checked": cutoffs if _has_checks(searcher) else None,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from app.core.errors import EngineError
 from app.core.ids import execution_id
 from app.core.judgments import now
 from app.core.model import Ranking, ScoringSettings
 from app.engines import executions
-from app.engines.embedding import Embedded, Vectors
 from app.engines.executions import Execution
-from app.engines.retrieval import overlap, prefix_differs
 from app.engines.store import Store
 from app.flows.loading import Loaded
 from app.flows.progress import Progress
 from app.flows.provenance import fingerprint, provenance
+from app.flows.search_checks import Checks
 from app.flows.searching import Searcher
 
 #: A search goes at least this many ranks beyond the largest cut-off.
@@ -35,12 +32,21 @@ class Run:
     store: Store
     progress: Progress
     interrupted: bool = field(default=False, init=False)
+    notices: list[str] = field(default_factory=list, init=False)
 
-    def execution(self, *, reuse: bool) -> tuple[Execution, bool]:
-        """A stored execution, and whether it was there before."""
+    @property
+    def _depth(self) -> int:
+        return max(self.searcher.configuration.depth, max(self.scoring.cutoffs) + _BEYOND)
+
+    def execution(self, *, reuse: bool, resume: bool = False) -> tuple[Execution, bool]:
+        """A stored execution, and whether it was there before.
+
+        `reuse` takes a complete one with the same fingerprint. `resume` does so, too, and asks an
+        incomplete one's failed questions again: what was found before is kept.
+        """
         loaded, searcher = self.loaded, self.searcher
         texts = {question.id: question.text for question in loaded.questions.values()}
-        depth = max(searcher.configuration.depth, max(self.scoring.cutoffs) + _BEYOND)
+        depth = self._depth
         retain_text = loaded.collection.settings.retain_text
         identity = fingerprint(
             searcher,
@@ -51,11 +57,15 @@ class Run:
             retain_text=retain_text,
             cutoffs=self.scoring.cutoffs,
         )
-        if reuse and (known := executions.listed(self.store, fingerprint=identity)):
+        if (reuse or resume) and (known := executions.listed(self.store, fingerprint=identity)):
             return known[0], True
-        searcher.engine  # noqa: B018 - filled before the first search; what fails here ends the run
+        earlier = self._broken_off(identity) if resume else None
+        engine = searcher.engine  # opened before the first search; what fails here ends the run
+        description = engine.description()
         started = now()
-        rankings, checks = self._search(texts, depth)
+        kept, checks = self._kept(earlier)
+        self._search(texts, depth, kept, checks)
+        rankings = [kept[question] for question in texts]
         failed = any(ranking.failure is not None for ranking in rankings)
         execution = Execution(
             id=execution_id(),
@@ -74,7 +84,9 @@ class Run:
                 depth,
                 loaded.labels.revision,
                 self.scoring,
-                checks,
+                checks.result(engine.remarks()),
+                engine=description,
+                resumed=earlier.id if earlier else None,
                 retain_text=retain_text,
             ),
         )
@@ -88,80 +100,47 @@ class Run:
         )
         return execution, False
 
-    def _search(self, texts: dict[str, str], depth: int) -> tuple[list[Ranking], dict[str, Any]]:
-        rankings: list[Ranking] = []
-        checks = Checks(self.searcher, self.scoring.cutoffs, depth)
+    def _broken_off(self, identity: str) -> Execution | None:
+        """The newest execution of this configuration, if it broke off in this very run."""
+        name, collection = self.name, self.loaded.collection.name
+        found = executions.listed(self.store, collection, name=name)
+        newest = next((one for one in found if one.configuration == name), None)
+        if newest is None or newest.status != "incomplete":
+            return None
+        if newest.fingerprint != identity:
+            self.notices.append(
+                f"{newest.id} is not resumed: corpus, questions, settings or embedder have changed "
+                "since. It was run anew."
+            )
+            return None
+        return newest
+
+    def _kept(self, earlier: Execution | None) -> tuple[dict[str, Ranking], Checks]:
+        """What an earlier execution found, and what its checks noticed."""
+        checks = Checks(self.searcher, self.scoring.cutoffs, self._depth)
+        if earlier is None:
+            return {}, checks
+        rankings, _ = executions.rankings(self.store, earlier)
+        kept = {one.question: one for one in rankings if one.failure is None}
+        checks.take(earlier.provenance.get("checks", {}))
+        return kept, checks
+
+    def _search(
+        self, texts: Mapping[str, str], depth: int, kept: dict[str, Ranking], checks: Checks
+    ) -> None:
+        """Ask what is not there yet, and keep every outcome."""
+        wanted = {question: text for question, text in texts.items() if question not in kept}
         what = f"Searching {self.loaded.collection.name} with {self.name}"
+        begun = len(kept)
         try:
-            for number, (question, text) in enumerate(texts.items(), start=1):
-                ranking, embedded = self.searcher.rank(question, text, depth)
-                rankings.append(ranking)
+            for number, answer in enumerate(self.searcher.rank_all(wanted, depth), start=1):
+                ranking = answer.ranking
+                kept[ranking.question] = ranking
                 if ranking.failure is None:
-                    checks.compare(ranking, text, embedded)
-                self.progress(what, number, len(texts))
+                    checks.compare(ranking, texts[ranking.question], answer.embedded)
+                self.progress(what, begun + number, len(texts))
         except KeyboardInterrupt:
             self.interrupted = True
-            done = {ranking.question for ranking in rankings}
-            rankings += [
-                Ranking(question, failure="not searched: the execution was stopped")
-                for question in texts
-                if question not in done
-            ]
-        return rankings, checks.result()
-
-
-class Checks:
-    """Optional second searches: prefixes per K, and an exact twin."""
-
-    def __init__(self, searcher: Searcher, cutoffs: Sequence[int], depth: int) -> None:
-        self._searcher, self._cutoffs, self._depth = searcher, cutoffs, depth
-        self._prefixes = searcher.configuration.prefix_check
-        self._twin = searcher.configuration.exact_twin
-        self._differing: list[dict[str, Any]] = []
-        self._failed: list[dict[str, Any]] = []
-        self._cut: list[str] = []
-        self._overlaps: dict[int, list[float]] = {k: [] for k in cutoffs}
-
-    def compare(self, ranking: Ranking, text: str, embedded: Embedded | None) -> None:
-        """Note whether the question was cut, and search again where that is asked for.
-
-        A second search that fails is noted; the ranking stands.
-        """
-        if embedded is not None and embedded.cut[0]:
-            self._cut.append(ranking.question)
-        vector = None if embedded is None else embedded.vectors[0]
-        try:
-            self._search_again(ranking, text, vector)
-        except EngineError as error:
-            self._failed.append({"question": ranking.question, "reason": str(error)})
-
-    def _search_again(self, ranking: Ranking, text: str, vector: Vectors | None) -> None:
-        searcher = self._searcher
-        if self._prefixes:
-            for k in self._cutoffs:
-                hits = searcher.engine.search(searcher.search(k, beside=self._depth), text, vector)
-                if prefix_differs(ranking.hits, hits):
-                    self._differing.append({"question": ranking.question, "k": k})
-        if self._twin:
-            exact = searcher.engine.search(searcher.search(self._depth, exact=True), text, vector)
-            for k in self._cutoffs:
-                share = overlap(ranking.hits, exact, k)
-                self._overlaps[k] += [] if share is None else [share]
-
-    def result(self) -> dict[str, Any]:
-        """What was found: `cut` questions, `failed` second searches, `prefix` searches that differ,
-        `ann_recall`, the mean overlap with exact search per K; only where there is something.
-        """
-        result: dict[str, Any] = {}
-        if self._cut:
-            result["cut"] = self._cut
-        if self._failed:
-            result["failed"] = self._failed
-        if self._prefixes:
-            result["prefix"] = {"differing": self._differing}
-        if self._twin:
-            result["ann_recall"] = {
-                str(k): sum(shares) / len(shares) if shares else None
-                for k, shares in self._overlaps.items()
-            }
-        return result
+            for question in wanted:
+                stopped = Ranking(question, failure="not searched: the execution was stopped")
+                kept.setdefault(question, stopped)

@@ -1,31 +1,57 @@
-"""A collection made searchable: manifest checked, engine filled from the vector cache."""
+"""A collection made searchable: one question, or all of them at the pace of the engine."""
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
+from itertools import islice
+from typing import Any
 
 from app.core.corpus import Corpus
-from app.core.errors import EngineError, NotReady
+from app.core.errors import EngineError, NotReady, Unreachable
 from app.core.model import Hit, Ranking
-from app.core.text import digest as digest_of
 from app.engines.embedding import Embedded, Embedder, embed_all, render
-from app.engines.retrieval import QdrantEngine, Search
-from app.engines.vectors import VectorCache, vector_key
-from app.flows.indexing import Manifest, make_embedder, manifest_path, rendered
+from app.engines.retrieval import Asked, Engine, Search
+from app.flows.embedders import make_embedder
+from app.flows.filling import Target
+from app.flows.manifests import misfit
 from app.settings import Configuration
 from app.workspace import Collection
+
+#: After this many questions in a row without an answer the rest is not asked.
+_ENOUGH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question got back, what it was embedded as, and why, where it got nothing."""
+
+    ranking: Ranking
+    embedded: Embedded | None = None
+    error: EngineError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A question ready to be searched for: embedded, or failed."""
+
+    question: str
+    text: str
+    embedded: Embedded | None
+    embed_ms: float
+    error: EngineError | None
 
 
 @dataclass(frozen=True)
 class Searcher:
     """Searches of one configuration over one corpus revision.
 
-    The engine is filled when it is first asked for: a stored execution needs none. `content` is a
-    hash of all that is embedded: titles and sections can be, and the corpus revision lacks them.
+    The engine is opened when it is first asked for: a stored execution needs none. `content` is a
+    hash of all that is embedded, `kind` what kind of engine it is.
     """
 
     configuration: Configuration
@@ -33,11 +59,12 @@ class Searcher:
     filters: dict[str, list[str | int | bool]]
     embedder: Embedder | None
     content: str
-    fill: Callable[[], QdrantEngine]
+    kind: Mapping[str, Any]
+    fill: Callable[[], Engine]
 
     @cached_property
-    def engine(self) -> QdrantEngine:
-        """The filled engine; raises NotReady or EngineError where it cannot be filled."""
+    def engine(self) -> Engine:
+        """The filled engine; raises NotReady or EngineError where it cannot be opened."""
         return self.fill()
 
     def search(self, depth: int, *, exact: bool | None = None, beside: int = 0) -> Search:
@@ -57,39 +84,98 @@ class Searcher:
         )
 
     def embed(self, text: str) -> Embedded | None:
-        """The question's vector and whether it was cut; None for sparse search."""
+        """The question's vector and whether it was cut; None where no embedder is used."""
         if self.embedder is None:
             return None
         template = self.configuration.templates[0]
         return embed_all(self.embedder, [render(template, {"question": text})])
 
-    def rank(self, question: str, text: str, depth: int) -> tuple[Ranking, Embedded | None]:
-        """The uncut ranking of a question, or why there is none, and what it was embedded as.
+    def rank(self, question: str, text: str, depth: int) -> Answer:
+        """The uncut ranking of a question, or why there is none.
 
         What fails in the embedder or the engine is the outcome of this question. Ask for `engine`
-        before, so that filling it is neither taken for a search nor timed as one.
+        before, so that opening it is neither taken for a search nor timed as one.
         """
+        return self._found([self._prepared(question, text)], depth)[0]
+
+    def rank_all(self, texts: Mapping[str, str], depth: int) -> Iterator[Answer]:
+        """Every question's answer, in their order, in batches and at once as the engine can.
+
+        Where nobody answers any more, the rest is not asked and says so.
+        """
+        engine, silent = self.engine, 0
+        left = iter(texts.items())
+        try:
+            for answer in self._at_once(engine, left, depth):
+                silent = silent + 1 if isinstance(answer.error, Unreachable) else 0
+                yield answer
+                if silent >= _ENOUGH and answer.error is not None:
+                    reason = f"not searched: {answer.error}"
+                    for question, _ in left:
+                        yield Answer(Ranking(question, failure=reason))
+        except BaseException:
+            engine.interrupt()
+            raise
+
+    def _at_once(
+        self, engine: Engine, left: Iterator[tuple[str, str]], depth: int
+    ) -> Iterator[Answer]:
+        """Questions are embedded here, one after the other, while others are searched for."""
+        blocks = (
+            [self._prepared(question, text) for question, text in block]
+            for block in iter(lambda: list(islice(left, engine.batch)), [])
+        )
+        if engine.workers == 1:
+            for block in blocks:
+                yield from self._found(block, depth)
+            return
+        pool = ThreadPoolExecutor(engine.workers)
+        waiting: deque[Future[list[Answer]]] = deque()
+        try:
+            for block in blocks:
+                waiting.append(pool.submit(self._found, block, depth))
+                if len(waiting) > engine.workers:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _prepared(self, question: str, text: str) -> _Prepared:
         began = time.perf_counter()
-        embedded, after, hits = None, began, list[Hit]()
+        embedded, error = None, None
         try:
             embedded = self.embed(text)
-            after = time.perf_counter()
-            vector = None if embedded is None else embedded.vectors[0]
-            hits = self.engine.search(self.search(depth), text, vector)
-            failure = self._fault(hits)
-        except EngineError as error:
-            failure = str(error)
-        ended = time.perf_counter()
-        ranking = Ranking(
-            question,
-            tuple(hits) if failure is None else (),
-            failure,
-            round((after - began) * 1000, 3),
-            round((ended - after) * 1000, 3),
-        )
-        return ranking, embedded
+        except EngineError as failed:
+            error = failed
+        return _Prepared(question, text, embedded, _ms(began), error)
 
-    def _fault(self, hits: list[Hit]) -> str | None:
+    def _found(self, block: Sequence[_Prepared], depth: int) -> list[Answer]:
+        began = time.perf_counter()
+        asked = [
+            Asked(one.text, None if one.embedded is None else one.embedded.vectors[0])
+            for one in block
+            if one.error is None
+        ]
+        outcomes = iter(self.engine.search_many(self.search(depth), asked) if asked else [])
+        took = round(_ms(began) / len(block), 3)
+        found: list[Answer] = []
+        for one in block:
+            outcome = one.error or next(outcomes)
+            error = outcome if isinstance(outcome, EngineError) else None
+            hits = [] if isinstance(outcome, EngineError) else outcome
+            failure = str(error) if error else self._fault(hits)
+            ranking = Ranking(
+                one.question,
+                tuple(hits) if failure is None else (),
+                failure,
+                one.embed_ms,
+                0.0 if one.error else took,
+            )
+            found.append(Answer(ranking, one.embedded, error))
+        return found
+
+    def _fault(self, hits: Sequence[Hit]) -> str | None:
         """Why a ranking cannot be scored: each hit is checked again, whatever the engine says."""
         seen = set()
         for hit in hits:
@@ -104,60 +190,15 @@ class Searcher:
         return None
 
 
-def read_manifest(collection: Collection, name: str) -> Manifest | None:
-    """What was indexed for a configuration, or None."""
-    path = manifest_path(collection, collection.configuration(name))
-    try:
-        manifest = Manifest(**json.loads(path.read_text(encoding="utf-8")))
-        if manifest.format != 1:
-            raise ValueError(f"its format is {manifest.format}, not 1")
-        return manifest
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError) as error:
-        raise NotReady(
-            f"the manifest cannot be read: {error}",
-            place=f"data/{collection.name}/vectors/{path.name}",
-            remedy=f"Make it again: desk index {collection.name}",
-        ) from error
+def _ms(began: float) -> float:
+    return round((time.perf_counter() - began) * 1000, 3)
 
 
-def misfit(collection: Collection, name: str, corpus: Corpus, digest: str | None) -> str | None:
-    """Why what was indexed does not fit what there is now, or None. `digest` is the embedder's."""
-    manifest = read_manifest(collection, name)
-    if manifest is None:
-        return f"the collection {collection.name} is not indexed for the configuration {name}"
-    if manifest.corpus_revision != corpus.revision:
-        return (
-            f"the corpus of {collection.name}, or its filter, has changed since it was indexed "
-            f"({manifest.corpus_revision[:12]} then, {corpus.revision[:12]} now)"
-        )
-    if manifest.digest != digest:
-        return (
-            f"the embedder {manifest.embedder} has changed since {collection.name} was indexed "
-            f"({str(manifest.digest)[:24]} then, {str(digest)[:24]} now)"
-        )
-    return None
+Fill = Callable[[str, Callable[[], Engine]], Engine]
 
 
-def missing_vectors(
-    collection: Collection, name: str, corpus: Corpus, digest: str | None
-) -> str | None:
-    """Why what is embedded now has no vectors (a title can change it), or None."""
-    if digest is None:
-        return None
-    cache = VectorCache.of(collection.vectors, digest)
-    keys = _keys(corpus, collection.configuration(name).templates[1])
-    # Opening the cache would make it, and looking must not write.
-    missing = not cache.path.exists() or cache.missing(list(keys))
-    return f"vectors of {collection.name} are missing" if missing else None
-
-
-Fill = Callable[[str, Callable[[], QdrantEngine]], QdrantEngine]
-
-
-def fresh_engine(identity: str, make: Callable[[], QdrantEngine]) -> QdrantEngine:
-    """Fill an engine for this use alone; a dashboard keeps it by its identity instead."""
+def fresh_engine(identity: str, make: Callable[[], Engine]) -> Engine:
+    """Open an engine for this use alone; a dashboard keeps it by its identity instead."""
     return make()
 
 
@@ -171,58 +212,16 @@ def open_searcher(
     """
     configuration = collection.configuration(name)
     embedder = make_embedder(configuration)
-    remedy = f"Index it: desk index {collection.name}"
     digest = embedder.digest if embedder else None
     if reason := misfit(collection, name, corpus, digest):
-        raise NotReady(reason, remedy=remedy)
-
-    template = configuration.templates[1]
-    content = _content(corpus, template) if embedder else corpus.revision
-    manifest = read_manifest(collection, name)
-    dimension = manifest.dimension if manifest else None
-
-    def fill() -> QdrantEngine:
-        chunks, vectors = list(corpus.chunks.values()), None
-        if digest is not None and dimension is not None:
-            cache = VectorCache.of(collection.vectors, digest)
-            loaded = cache.load(_keys(corpus, template), dimension)
-            if loaded is None:
-                raise NotReady(f"vectors of {collection.name} are missing", remedy=remedy)
-            vectors = loaded[0]
-        engine = QdrantEngine()
-        engine.fill(chunks, vectors, dimension)
-        _verify(engine, corpus, collection)
-        return engine
-
-    identity = f"{collection.name} {corpus.revision} {digest} {content}"
+        raise NotReady(reason, remedy=f"Index it: desk index {collection.name}")
+    target = Target(collection, name, corpus, embedder)
     return Searcher(
         configuration=configuration,
         corpus=corpus,
         filters=collection.settings.filters,
         embedder=embedder,
-        content=content,
-        fill=lambda: engine_for(identity, fill),
+        content=target.content,
+        kind=target.kind,
+        fill=lambda: engine_for(target.identity, target.open),
     )
-
-
-@lru_cache(maxsize=8)
-def _keys(corpus: Corpus, template: str) -> tuple[str, ...]:
-    """The cache keys of all chunks in order; kept, for a dashboard asks at every rerun."""
-    return tuple(vector_key(text) for text in rendered(list(corpus.chunks.values()), template))
-
-
-@lru_cache(maxsize=8)
-def _content(corpus: Corpus, template: str) -> str:
-    return digest_of(_keys(corpus, template))
-
-
-def _verify(engine: QdrantEngine, corpus: Corpus, collection: Collection) -> None:
-    """The engine must hold what the source says, and its filter must let the same chunks pass."""
-    found = engine.count(), engine.count(collection.settings.filters)
-    wanted = len(corpus.chunks), len(corpus.eligible)
-    if found != wanted:
-        raise EngineError(
-            f"Qdrant holds {found[0]} points, {found[1]} of them eligible; the corpus of "
-            f"{collection.name} has {wanted[0]} and {wanted[1]}",
-            remedy=f"Index it again: desk index {collection.name}",
-        )

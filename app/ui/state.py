@@ -15,7 +15,7 @@ import streamlit as st
 from app.core.errors import DeskError
 from app.core.judgments import reviewer_id
 from app.core.text import shown
-from app.engines.retrieval import QdrantEngine
+from app.engines.retrieval import Engine
 from app.flows.loading import Loaded, load
 from app.flows.sharing.unpublished import Unpublished, Watch
 from app.log import record, record_cause
@@ -27,7 +27,7 @@ from app.workspace import Collection, Signature, Workspace
 _MOST_ENGINES = 4
 
 
-def _sentences(error: Exception) -> list[str]:
+def sentences(error: Exception) -> list[str]:
     """What a user is told of an error, which is logged where the sentence alone may not do."""
     if not isinstance(error, DeskError):
         where = record(error, Path.cwd())
@@ -48,7 +48,7 @@ def guarded() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 - the last resort: logged, and told in a sentence
-        for sentence in _sentences(error):
+        for sentence in sentences(error):
             problem(sentence)
         st.stop()
 
@@ -59,7 +59,7 @@ def acting() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 - the last resort: logged, and told in a sentence
-        st.session_state["failures"] = _sentences(error)
+        st.session_state["failures"] = sentences(error)
 
 
 def show_failures() -> None:
@@ -125,7 +125,7 @@ class _Kept:
             self._collections[name] = kept
             return kept.loaded
 
-    def engine(self, identity: str, make: Callable[[], QdrantEngine]) -> QdrantEngine:
+    def engine(self, identity: str, make: Callable[[], Engine]) -> Engine:
         """A filled engine, filled once."""
         with self._filling:
             entry = self._engines.pop(identity, None) or _Engine()
@@ -141,7 +141,7 @@ class _Kept:
 @dataclass
 class _Engine:
     lock: Any = field(default_factory=Lock)
-    filled: QdrantEngine | None = None
+    filled: Engine | None = None
 
 
 @st.cache_resource(show_spinner=False)

@@ -8,8 +8,8 @@ from app.core.corpus import Corpus
 from app.core.errors import DeskError, EngineError
 from app.engines.bundled import BundledEmbedder
 from app.engines.vectors import VectorCache, vector_key
-from app.flows.indexing import rendered
-from app.flows.searching import misfit, read_manifest
+from app.flows.embedders import rendered
+from app.flows.manifests import misfit, read_manifest
 from app.flows.upkeep.common import is_held, size_words
 from app.flows.upkeep.findings import Finding, limited, ok, raised, warning
 from app.flows.wording import count

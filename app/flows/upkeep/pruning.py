@@ -9,8 +9,9 @@ from typing import Any
 from app.core.corpus import Corpus
 from app.engines.bundled import BundledEmbedder
 from app.engines.vectors import VectorCache, vector_key
-from app.flows.indexing import index_lock, manifest_path, rendered
-from app.flows.searching import read_manifest
+from app.flows.embedders import rendered
+from app.flows.indexing import index_lock
+from app.flows.manifests import manifest_path, read_manifest
 from app.flows.upkeep.common import size_words
 from app.flows.wording import count
 from app.workspace import Collection

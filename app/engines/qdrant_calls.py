@@ -1,0 +1,161 @@
+"""Calls to Qdrant: an embedded engine or a server, its errors in our words, bounded retries."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import httpx
+from qdrant_client import QdrantClient
+from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
+from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+from app.core.errors import EngineError, Unreachable
+
+T = TypeVar("T")
+#: Statuses of servers that are busy, starting or being replaced.
+_PASSING = frozenset({429, 500, 502, 503, 504})
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How a server is reached. `timeout` is seconds for one request; the key is in `key_env`."""
+
+    url: str
+    key_env: str = "QDRANT_API_KEY"
+    timeout: int = 30
+    retries: int = 3
+    batch: int = 16
+    concurrency: int = 4
+
+    @property
+    def host(self) -> str:
+        """Host and port, as messages and provenance name it."""
+        return self.url.partition("://")[2].rstrip("/")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A client and how patient to be with it. `missing` says what to do for a collection's lack."""
+
+    client: QdrantClient
+    server: Server | None = None
+    missing: str = "Run desk index again"
+    pause: Callable[[float], None] = field(default=time.sleep, repr=False)
+
+    @classmethod
+    def embedded(cls) -> Connection:
+        """An engine in this process's memory."""
+        return cls(QdrantClient(":memory:"))
+
+    @classmethod
+    def to(cls, server: Server, missing: str = "Run desk index again") -> Connection:
+        """A server; nothing is asked of it yet."""
+        with warnings.catch_warnings():
+            # A key over plain http is for the person who wrote the address to decide.
+            warnings.simplefilter("ignore", UserWarning)
+            client = QdrantClient(
+                url=server.url,
+                port=None,
+                api_key=os.environ.get(server.key_env) or None,
+                timeout=server.timeout,
+                check_compatibility=False,
+            )
+        return cls(client, server, missing)
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"Qdrant at {self.server.host}" if self.server else "Qdrant"
+
+    def call(self, doing: str, request: Callable[[], T]) -> T:
+        """The answer. What passes by itself is asked again, a bounded number of times.
+
+        Raises Unreachable where it still fails then, EngineError for what asking does not mend.
+        """
+        retries = self.server.retries if self.server else 0
+        wait = _FIRST_PAUSE
+        failure: Exception
+        for left in range(retries, -1, -1):
+            try:
+                return request()
+            except ResourceExhaustedResponse as error:
+                failure, wait = error, max(wait, float(error.retry_after_s))
+            except (UnexpectedResponse, ResponseHandlingException, QdrantException) as error:
+                failure = error
+                if not _passing(error):
+                    raise self._final(doing, error) from error
+            except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+                raise EngineError(
+                    f"{self.name} failed while {doing}: {error}", remedy=self.missing
+                ) from error
+            if left:
+                self.pause(min(wait, _LONGEST_PAUSE))
+                wait *= 2
+        raise self._gone(doing, failure, retries) from failure
+
+    def _gone(self, doing: str, error: Exception, retries: int) -> Unreachable:
+        again = f", also when asked {retries} more times" if retries else ""
+        source = error.source if isinstance(error, ResponseHandlingException) else error
+        if isinstance(source, httpx.TimeoutException) and self.server:
+            return Unreachable(
+                f"{self.name} did not answer within {self.server.timeout} s while {doing}{again}",
+                remedy="See the server's load, or raise timeout under [qdrant] in collection.toml",
+            )
+        if isinstance(source, httpx.ConnectError):
+            return Unreachable(
+                f"{self.name} does not answer while {doing}{again}",
+                remedy="Start it, or correct qdrant_url in collection.toml",
+            )
+        if isinstance(source, UnexpectedResponse):
+            return Unreachable(
+                f"{self.name} failed while {doing}{again}: {_words(source)}",
+                remedy="See the server's log",
+            )
+        if isinstance(source, ResourceExhaustedResponse):
+            return Unreachable(
+                f"{self.name} is asked too often while {doing}{again}",
+                remedy="Lower concurrency under [qdrant] in collection.toml",
+            )
+        return Unreachable(
+            f"the connection to {self.name} broke off while {doing}{again}: {source}",
+            remedy="See the server's log",
+        )
+
+    def _final(self, doing: str, error: Exception) -> EngineError:
+        if not isinstance(error, UnexpectedResponse):
+            return EngineError(
+                f"{self.name} sent an answer that cannot be read while {doing}",
+                remedy="Check that qdrant_url leads to a Qdrant server, and its version",
+            )
+        if error.status_code in (401, 403) and self.server:
+            key = self.server.key_env
+            has = bool(os.environ.get(key))
+            state = "refuses the key" if has else "wants a key"
+            remedy = f"Set {key} to a key that may do this" if has else f"Set {key}"
+            return EngineError(f"{self.name} {state} while {doing}: {_words(error)}", remedy=remedy)
+        remedy = self.missing if error.status_code == 404 else "See the server's log"
+        return EngineError(f"{self.name} refused while {doing}: {_words(error)}", remedy=remedy)
+
+
+def _passing(error: Exception) -> bool:
+    """Whether asking again may help."""
+    if isinstance(error, UnexpectedResponse):
+        return error.status_code in _PASSING
+    source = error.source if isinstance(error, ResponseHandlingException) else None
+    return isinstance(source, httpx.TransportError)
+
+
+def _words(error: UnexpectedResponse) -> str:
+    """The status, and the server's own words where it has some."""
+    try:
+        said = json.loads(error.content)["status"]["error"]
+    except (ValueError, TypeError, KeyError):
+        said = error.reason_phrase
+    return f"{said} (status {error.status_code})"

@@ -1,0 +1,125 @@
+"""What is sent to Qdrant: ids, payload names, filters, queries.
+
+Sparse vectors are BM25 vectors with Qdrant's IDF modifier; its IDF counts ineligible chunks too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from qdrant_client import models
+from qdrant_edge import Bm25
+
+from app.core.corpus import Filter
+from app.core.model import ChunkKey
+from app.engines.retrieval import Asked, Search
+
+_NAMESPACE = uuid.UUID("6f1d6a55-5b6c-4a7e-9a52-6f0f3f1f7f10")
+DENSE, SPARSE = "dense", "bm25"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a collection keeps what is searched.
+
+    `dense` and `sparse` name its vectors; an empty name is the unnamed one. `literal`: fields are
+    payload names as they are, nested ones with dots. `distance`: lower scores are better.
+    """
+
+    dense: str = DENSE
+    sparse: str = SPARSE
+    literal: bool = False
+    distance: bool = False
+
+    def field(self, name: str) -> str:
+        """The payload name of an eligibility field."""
+        return name if self.literal else payload_name(name)
+
+
+OWN = Layout()
+
+
+def versions() -> dict[str, str]:
+    """Versions that decide what is searched for."""
+    return {
+        "qdrant-client": version("qdrant-client"),
+        "bm25": f"qdrant-edge-py {version('qdrant-edge-py')}, k 1.2, b 0.75, avg_len 256",
+    }
+
+
+def point_id(key: ChunkKey) -> str:
+    """The id of a chunk's point: a UUID of version 5 over its key."""
+    return str(uuid.uuid5(_NAMESPACE, str(key)))
+
+
+def payload_name(field: str) -> str:
+    """The payload key of a field. Qdrant reads dots, brackets and blanks as a path."""
+    if re.fullmatch(r"[A-Za-z0-9_-]+", field):
+        return field
+    return f"field-{hashlib.sha256(field.encode()).hexdigest()[:16]}"
+
+
+def sparse_vector(encoded: Any) -> models.SparseVector:
+    """An encoded text as Qdrant takes it."""
+    return models.SparseVector(indices=list(encoded.indices), values=list(encoded.values))
+
+
+def filter_of(filters: Filter, layout: Layout = OWN) -> models.Filter | None:
+    """Every field must hold one of its allowed values."""
+    if not filters:
+        return None
+    return models.Filter(
+        must=[
+            models.Filter(
+                should=[
+                    models.FieldCondition(
+                        key=layout.field(name), match=models.MatchValue(value=value)
+                    )
+                    for value in allowed
+                ]
+            )
+            for name, allowed in filters.items()
+        ]
+    )
+
+
+def request_of(
+    search: Search, limit: int, asked: Asked, bm25: Bm25, layout: Layout
+) -> models.QueryRequest | None:
+    """The query of one question; None where nothing can match (only stop words, lexically)."""
+    filters = filter_of(search.filters, layout)
+    parameters = models.SearchParams(exact=search.exact)
+    dense = None if asked.vector is None else asked.vector.tolist()
+    sparse = None if search.mode == "dense" else sparse_vector(bm25.embed_query(asked.text))
+    if sparse is not None and not sparse.indices:
+        sparse = None
+    common: dict[str, Any] = {"limit": limit, "with_payload": False}
+    if search.mode == "hybrid":
+        sides = [(dense, layout.dense), (sparse, layout.sparse)]
+        return models.QueryRequest(
+            query=models.RrfQuery(rrf=models.Rrf(k=search.rrf_k)),
+            prefetch=[
+                models.Prefetch(
+                    query=query,
+                    using=using or None,
+                    filter=filters,
+                    limit=search.candidates,
+                    params=parameters,
+                )
+                for query, using in sides
+                if query is not None
+            ],
+            **common,
+        )
+    if search.mode == "sparse":
+        if sparse is None:
+            return None
+        return models.QueryRequest(query=sparse, using=layout.sparse, filter=filters, **common)
+    return models.QueryRequest(
+        query=dense, using=layout.dense or None, filter=filters, params=parameters, **common
+    )
