@@ -21,6 +21,7 @@ from app.flows.evaluating import Evaluation, evaluate
 from app.flows.indexing import IndexReport, index
 from app.flows.listing import list_executions
 from app.flows.starting import init
+from app.flows.syncing import SyncReport, sync
 from app.flows.wording import count
 from app.workspace import Collection
 
@@ -60,6 +61,29 @@ def _index_line(one: IndexReport) -> str:
     )
 
 
+@click.command("sync")
+@click.argument("collection")
+@json_option
+@workspace_option
+def sync_command(collection: str, as_json: bool, workspace: str | None) -> None:
+    """Read what a foreign Qdrant collection holds; nothing is written to it."""
+    found = sync(open_workspace(workspace).collection(collection), progress)
+    if as_json:
+        print_json(contract.sync(found))
+    else:
+        print_notices(found.notices)
+        click.echo(sync_line(found))
+
+
+def sync_line(one: SyncReport) -> str:
+    """What a sync found, in a line."""
+    return (
+        f"{one.collection}: read {count(one.sync.points, 'point')} of {one.sync.collection}, "
+        f"{one.eligible:,} eligible; {one.new:,} new, {one.changed:,} changed, {one.removed:,} "
+        "gone" + (f"; {one.sync.left_out:,} without a chunk left out" if one.sync.left_out else "")
+    )
+
+
 @click.command("evaluate")
 @click.argument("collection")
 @click.option("--configuration", "-c", "configurations", multiple=True, help="All unless given.")
@@ -94,14 +118,16 @@ def evaluate_command(
 
 @click.command("check")
 @click.argument("collection")
+@click.option("--vectors", is_flag=True, help="Embed 20 stored chunks again and compare.")
 @json_option
 @workspace_option
 @click.pass_context
 def check_command(
-    ctx: click.Context, collection: str, as_json: bool, workspace: str | None
+    ctx: click.Context, collection: str, vectors: bool, as_json: bool, workspace: str | None
 ) -> None:
     """Check settings, corpus, questions, labels and index; change nothing."""
-    found = checking.check(open_workspace(workspace), collection)
+    here = open_workspace(workspace)
+    found = checking.check(here, collection, vectors=vectors, progress=progress)
     if as_json:
         print_json(checking.as_json(found))
     else:
@@ -159,6 +185,7 @@ def init_command(folder: Path, bare: bool) -> None:
 
 COMMANDS = (
     index_command,
+    sync_command,
     evaluate_command,
     check_command,
     executions_command,

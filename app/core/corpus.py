@@ -158,7 +158,8 @@ def _field(value: Any) -> FieldValue | None:
     return None
 
 
-def _fields(source: Mapping[str, Any], filters: Filter) -> dict[str, FieldValue]:
+def eligibility_fields(source: Mapping[str, Any], filters: Filter) -> dict[str, FieldValue]:
+    """The fields a filter reads, those it can compare."""
     found = {name: _field(source.get(name)) for name in filters}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -188,7 +189,7 @@ def _markdown(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
         seen[document] = place
         sections = markdown_sections(body)
         title = str(front.get("title") or next((s.heading for s in sections if s.heading), ""))
-        fields = _fields(front, spec.eligible)
+        fields = eligibility_fields(front, spec.eligible)
         for piece in cut(sections):
             yield Chunk(
                 key=ChunkKey(document, spec.rule, piece.chunk_id),
@@ -257,7 +258,7 @@ def _jsonl(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
                 text_hash=_hash(values["text"]),
                 title=values.get("title", ""),
                 section=values.get("section", ""),
-                fields=_fields(fields, spec.eligible),
+                fields=eligibility_fields(fields, spec.eligible),
                 place=place,
                 point=line.value.get("point") if catalogued else None,
             )

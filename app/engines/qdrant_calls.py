@@ -91,7 +91,10 @@ class Connection:
                 failure = error
                 if not _passing(error):
                     raise self._final(doing, error) from error
-            except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+            except (ValueError, KeyError, TypeError, AssertionError) as error:
+                # Local mode refuses by these; over the network they are answers nobody can read.
+                if self.server is not None:
+                    raise self._final(doing, error) from error
                 raise EngineError(
                     f"{self.name} failed while {doing}: {error}", remedy=self.missing
                 ) from error
@@ -118,7 +121,7 @@ class Connection:
                 f"{self.name} failed while {doing}{again}: {_words(source)}",
                 remedy="See the server's log",
             )
-        if isinstance(source, ResourceExhaustedResponse):
+        if isinstance(source, QdrantException):
             return Unreachable(
                 f"{self.name} is asked too often while {doing}{again}",
                 remedy="Lower concurrency under [qdrant] in collection.toml",
@@ -148,6 +151,8 @@ def _passing(error: Exception) -> bool:
     """Whether asking again may help."""
     if isinstance(error, UnexpectedResponse):
         return error.status_code in _PASSING
+    if not isinstance(error, ResponseHandlingException):
+        return True  # status 429 with a Retry-After the client cannot read
     source = error.source if isinstance(error, ResponseHandlingException) else None
     return isinstance(source, httpx.TransportError)
 

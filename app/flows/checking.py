@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.errors import DeskError, EmbedderError, NotReady, Problem
+from app.core.errors import DeskError, EngineError, InvalidInput, NotReady, Problem
 from app.core.grades import live
 from app.core.model import ChunkKey
 from app.core.text import shown
 from app.flows.embedders import make_embedder
-from app.flows.loading import Loaded, load, require_questions
+from app.flows.filling import Target
+from app.flows.loading import Loaded, load, require_eligible, require_questions
 from app.flows.manifests import misfit, missing_vectors, read_manifest
+from app.flows.progress import Progress, silent
+from app.flows.vector_checking import Compared, compare_vectors
 from app.flows.wording import count
 from app.team import PLACE, Team, read_team
 from app.workspace import Workspace
@@ -21,13 +24,17 @@ from app.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """`errors` are refused by evaluate; `findings` let it run, but a check fails on them."""
+    """`errors` are refused by evaluate; `findings` let it run, but a check fails on them.
+
+    `vectors` are stored ones against new ones, where that was asked for.
+    """
 
     collection: str
     errors: tuple[Problem, ...]
     findings: tuple[Problem, ...]
     notices: tuple[str, ...]
     facts: Mapping[str, Any]
+    vectors: tuple[Compared, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -35,21 +42,28 @@ class CheckReport:
         return 2 if self.errors else 1 if self.findings else 0
 
 
-def check(workspace: Workspace, name: str) -> CheckReport:
+def check(
+    workspace: Workspace, name: str, *, vectors: bool = False, progress: Progress = silent
+) -> CheckReport:
     """Check settings, corpus, questions, labels and index of a collection; changes nothing.
 
+    `vectors`: also embed some stored chunks again and compare, for which no question need be there.
     Raises InvalidInput where there is no such collection.
     """
     workspace.require(name)
+    compared: tuple[Compared, ...] = ()
     try:
         loaded = load(workspace.collection(name))
+        if vectors:
+            require_eligible(loaded)
+            compared = tuple(compare_vectors(loaded, progress))
         require_questions(loaded)
         labels = loaded.labels
         team = read_team(workspace.data)
     except DeskError as error:
-        return CheckReport(name, error.problems, (), (), {})
+        return CheckReport(name, error.problems, _wrong(compared), (), {}, compared)
     findings = [*labels.conflicts, *_label_findings(loaded), *_index_findings(loaded)]
-    findings += _role_findings(loaded, team)
+    findings += [*_role_findings(loaded, team), *_wrong(compared)]
     states = Counter(label.state for label in labels.pairs.values())
     kinds = Counter(labels.kinds.values())
     facts = {
@@ -63,7 +77,11 @@ def check(workspace: Workspace, name: str) -> CheckReport:
         "pairs": dict(sorted(states.items())),
         "relevant": sum(len(labels.relevant(question)) for question in loaded.questions),
     }
-    return CheckReport(name, (), tuple(findings), (*labels.notices, *team.notices), facts)
+    return CheckReport(name, (), tuple(findings), (*labels.notices, *team.notices), facts, compared)
+
+
+def _wrong(compared: Sequence[Compared]) -> tuple[Problem, ...]:
+    return tuple(one.finding for one in compared if one.finding is not None)
 
 
 def _label_findings(loaded: Loaded) -> list[Problem]:
@@ -122,7 +140,9 @@ def _index_findings(loaded: Loaded) -> list[Problem]:
                 collection, name, loaded.corpus, digest
             )
             manifest = read_manifest(collection, name)
-        except (EmbedderError, NotReady) as error:
+            if not reason and collection.settings.qdrant_url and configuration.mode != "external":
+                Target(collection, name, loaded.corpus, embedder).open()
+        except (EngineError, NotReady, InvalidInput) as error:
             for problem in error.problems:
                 found[str(problem)] = problem
             continue
@@ -145,6 +165,7 @@ def as_json(report: CheckReport) -> dict[str, Any]:
         "collection": report.collection,
         "ok": report.exit_code == 0,
         **report.facts,
+        **({"vectors": [one.as_json() for one in report.vectors]} if report.vectors else {}),
         "problems": [
             {"severity": severity, "place": p.place, "message": p.message, "remedy": p.remedy}
             for severity, p in problems
@@ -167,6 +188,7 @@ def as_text(report: CheckReport) -> str:
             f"  labels     {count(facts['judgments'], 'judgment')} in force; "
             f"pairs: {states or 'none'}; {facts['relevant']} relevant",
         ]
+    lines += [f"  vectors    {one}" for one in report.vectors]
     lines += [f"  error: {problem}" for problem in report.errors]
     lines += [f"  finding: {problem}" for problem in report.findings]
     lines += [f"  note: {notice}" for notice in report.notices]

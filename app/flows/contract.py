@@ -10,6 +10,7 @@ from app.flows.evaluating import Evaluation
 from app.flows.listing import Listed
 from app.flows.means import Mean
 from app.flows.scored import GradedHit, QuestionScore, Scored
+from app.flows.syncing import SyncReport
 
 FORMAT = 1
 
@@ -38,6 +39,25 @@ def _evaluation(one: Evaluation) -> dict[str, Any]:
         "checks": execution.provenance.get("checks", {}),
         "notices": list(one.notices),
         **run(one.means, one.scored),
+    }
+
+
+def sync(one: SyncReport) -> dict[str, Any]:
+    """The answer of `desk sync --json`."""
+    return {
+        "format": FORMAT,
+        "collection": one.collection,
+        "source": one.sync.collection,
+        "host": one.sync.host,
+        "synced": one.sync.synced,
+        "points": one.sync.points,
+        "catalogued": one.sync.catalogued,
+        "eligible": one.eligible,
+        "left_out": one.sync.left_out,
+        "new": one.new,
+        "changed": one.changed,
+        "removed": one.removed,
+        "notices": list(one.notices),
     }
 
 

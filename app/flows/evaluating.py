@@ -52,9 +52,9 @@ def evaluate(
 ) -> list[Evaluation]:
     """Run configurations (all unless named) over all questions, store and score the executions.
 
-    `reuse` takes an execution with the same fingerprint instead of a new one. `resume` does so, too,
-    and goes on where one broke off: only its failed questions are asked again. `split` keeps only
-    that split's questions in the scores; every question is searched all the same. Ctrl-C keeps
+    `reuse` takes an execution with the same fingerprint instead of a new one. `resume` does so,
+    too, and goes on where one broke off: only its failed questions are asked again. `split` keeps
+    only that split's questions in the scores; every question is searched all the same. Ctrl-C keeps
     what was searched as an execution marked incomplete.
 
     Raises InvalidInput, NotReady, EmbedderError before the first search, StoreError after it.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.corpus import Corpus
-from app.core.errors import EngineError, NotReady
+from app.core.errors import EngineError, InvalidInput, NotReady, Problem
 from app.core.model import Chunk
 from app.core.text import digest as digest_of
 from app.engines import qdrant_filling
@@ -188,7 +188,8 @@ class Target:
         if self.configuration.mode in ("dense", "hybrid"):
             shape = sync.dense.get(dense)
             if shape is None:
-                raise _lacks(self.collection, "vector", source.vector, list(sync.dense))
+                missing = lacking(self.collection, "vector", source.vector, list(sync.dense))
+                raise InvalidInput.of([missing])
             distance = shape.distance
             if self.dimension not in (None, shape.size):
                 raise EngineError(
@@ -200,7 +201,8 @@ class Target:
         if self.configuration.mode in ("sparse", "hybrid") and (
             source.sparse_vector not in sync.sparse
         ):
-            raise _lacks(self.collection, "sparse_vector", source.sparse_vector, sync.sparse)
+            missing = lacking(self.collection, "sparse_vector", source.sparse_vector, sync.sparse)
+            raise InvalidInput.of([missing])
         layout = Layout(dense, source.sparse_vector or "", True, distance in _DISTANCES)
         keys = {c.point: key for key, c in self.corpus.chunks.items() if c.point is not None}
         engine = QdrantEngine(connection, self.in_qdrant, keys, layout)
@@ -237,12 +239,11 @@ class Target:
             )
 
 
-def _lacks(
-    collection: Collection, what: str, name: str | None, there: Sequence[str]
-) -> EngineError:
+def lacking(collection: Collection, what: str, name: str | None, there: Sequence[str]) -> Problem:
+    """A vector the settings name and a foreign collection lacks; `there` are those it has."""
     known = ", ".join(one or "an unnamed one" for one in there) or "none"
     wanted = f"named {name}" if name else "without a name"
-    return EngineError(
+    return Problem(
         f"{collection.settings.source.collection} has no {what.replace('_', ' ')} {wanted}; it "
         f"has {known}",
         place=f"data/{collection.name}/collection.toml",

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from app.core.corpus import Corpus
-from app.core.errors import InvalidInput, NotReady
+from app.core.errors import InvalidInput
 from app.core.judgments import now
 from app.core.model import ChunkKey
 from app.core.snapshot import write_snapshot
@@ -21,7 +19,7 @@ from app.flows.embedders import make_embedder, rendered
 from app.flows.filling import Target
 from app.flows.loading import Loaded, load, require_eligible
 from app.flows.manifests import Manifest, manifest_path, write_manifest
-from app.flows.progress import Progress, marked, silent
+from app.flows.progress import Progress, exclusively, marked, silent
 from app.workspace import Collection
 
 
@@ -44,15 +42,9 @@ class IndexReport:
 @contextmanager
 def index_lock(collection: Collection) -> Iterator[None]:
     """One process at a time changes the vectors of a collection; raises NotReady for another."""
-    try:
-        with FileLock(collection.vectors / "index.lock", timeout=0):
-            yield
-    except Timeout:
-        raise NotReady(
-            f"another process is indexing {collection.name}",
-            place=f"data/{collection.name}/vectors",
-            remedy="Wait for it to end, then try again",
-        ) from None
+    place = f"data/{collection.name}/vectors"
+    with exclusively(collection.vectors / "index.lock", f"indexing {collection.name}", place):
+        yield
 
 
 def index(

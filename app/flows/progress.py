@@ -10,6 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from app.core.errors import NotReady
 from app.core.ids import event_id
 from app.core.judgments import now
 
@@ -42,6 +43,18 @@ def marked(folder: Path, what: str, kept: str = "Nothing of it is stored") -> It
             mark.unlink(missing_ok=True)
     for told in left:
         told.unlink(missing_ok=True)
+
+
+@contextmanager
+def exclusively(lock: Path, doing: str, place: str) -> Iterator[None]:
+    """One process at a time; raises NotReady where another holds the lock."""
+    try:
+        with FileLock(lock, timeout=0):
+            yield
+    except Timeout:
+        raise NotReady(
+            f"another process is {doing}", place=place, remedy="Wait for it to end, then try again"
+        ) from None
 
 
 @contextmanager
