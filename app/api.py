@@ -248,13 +248,17 @@ def _rows(run: Any, order: Order) -> tuple[list[Row], Order, tuple[str, ...]]:
     return rows, "score" if by_score else order, ()
 
 
-def compare(baseline: str, candidate: str, *, workspace: str | Path = ".") -> Compared:
+def compare(
+    baseline: str, candidate: str, *, collection: str | None = None, workspace: str | Path = "."
+) -> Compared:
     """Compare two stored executions: ids, beginnings of one, or configurations' names.
 
+    `collection` says which one's, where a configuration's name means executions of several.
     Both are scored under the labels as they are now. Raises DeskError where they cannot be
     compared.
     """
-    return Compared(comparing.compare(Workspace.at(Path(workspace)), baseline, candidate))
+    here = Workspace.at(Path(workspace))
+    return Compared(comparing.compare(here, baseline, candidate, collection))
 
 
 def labels(collection: str, *, workspace: str | Path = ".") -> pd.DataFrame:

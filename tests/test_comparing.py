@@ -188,6 +188,18 @@ def test_a_name_is_that_of_the_first_one_s_collection(evaluated, other):
     assert find_execution(store, "sparse", "runbooks") == sparse.execution
 
 
+def test_a_name_that_two_collections_have_can_be_told_apart(evaluated, other):
+    workspace, dense, sparse = evaluated
+    runbooks = workspace.collection("runbooks")
+    evaluate(runbooks, ["sparse"])
+    newer = evaluate(other)[0].execution
+    assert "is of tiny" in refused(compare, workspace, "sparse", dense.execution.id)
+    found = compare(workspace, "sparse", "dense", "runbooks")
+    assert found.baseline.execution.collection == found.candidate.execution.collection == "runbooks"
+    assert found.baseline.execution.id not in (newer.id, sparse.execution.id)
+    assert refused(compare, workspace, "sparse", "dense", "none").startswith("there is no collect")
+
+
 def test_a_name_that_only_another_collection_has(evaluated, other):
     workspace, dense, _ = evaluated
     evaluate(workspace.collection("runbooks"), ["dense"])

@@ -153,12 +153,15 @@ def executions_command(collection: str | None, as_json: bool, workspace: str | N
 @click.command("compare")
 @click.argument("baseline")
 @click.argument("candidate")
+@click.option("--collection", help="Where a configuration's name means executions of several.")
 @json_option
 @workspace_option
-def compare_command(baseline: str, candidate: str, as_json: bool, workspace: str | None) -> None:
+def compare_command(
+    baseline: str, candidate: str, collection: str | None, as_json: bool, workspace: str | None
+) -> None:
     """Compare two executions: by id, the beginning of one, or a configuration's name."""
     here = open_workspace(workspace)
-    found = compare(here, baseline, candidate)
+    found = compare(here, baseline, candidate, collection)
     print_notices((*found.baseline.notices, *found.candidate.notices))
     if as_json:
         print_json(contract.comparison(found))

@@ -111,8 +111,10 @@ def find_execution(store: Store, name: str, collection: str | None = None) -> Ex
     raise InvalidInput(f"{reason} {shown(name)}", remedy="See them: desk executions")
 
 
-def compare(workspace: Workspace, baseline: str, candidate: str) -> Comparison:
-    """Compare two executions, named as `find_execution` takes them.
+def compare(
+    workspace: Workspace, baseline: str, candidate: str, collection: str | None = None
+) -> Comparison:
+    """Compare two executions, named as `find_execution` takes them, of `collection` where given.
 
     Raises InvalidInput where they cannot be compared: another collection, another corpus
     revision, or an incomplete execution.
@@ -120,7 +122,9 @@ def compare(workspace: Workspace, baseline: str, candidate: str) -> Comparison:
     store = Store.at(workspace.store_path)
     if not workspace.store_path.exists():
         raise InvalidInput("there is no execution yet", remedy="Make one: desk evaluate COLLECTION")
-    first = find_execution(store, baseline)
+    if collection is not None:
+        workspace.require(collection)
+    first = find_execution(store, baseline, collection)
     second = find_execution(store, candidate, first.collection)
     if first.id == second.id:
         raise InvalidInput(
@@ -220,6 +224,8 @@ def _differences(first: Execution, second: Execution) -> list[tuple[str, Any, An
     for part in ("configuration", "filters", "embedder", "engine"):
         before, after = first.provenance.get(part) or {}, second.provenance.get(part) or {}
         for name in dict.fromkeys((*before, *after)):
+            if (part, name) == ("engine", "collection"):
+                continue  # its name is made of corpus and embedder, which are told themselves
             if before.get(name) != after.get(name):
                 found.append((f"{part}.{name}", before.get(name), after.get(name)))
     # What was embedded can be told apart only where both embed alike; else the embedder is told.

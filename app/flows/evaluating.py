@@ -86,7 +86,8 @@ def evaluate(
             if run.interrupted:
                 break
     conflicts = tuple(str(conflict) for conflict in loaded.labels.conflicts)
-    notices = (*left_over, *loaded.labels.notices, *conflicts, *found[0].notices)
+    origin = () if loaded.origin is None else (loaded.origin,)
+    notices = (*left_over, *origin, *loaded.labels.notices, *conflicts, *found[0].notices)
     found[0] = replace(found[0], notices=notices)
     return found
 

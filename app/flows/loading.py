@@ -29,6 +29,17 @@ class Loaded:
         """The labels; raises InvalidInput with every one that is refused."""
         return self.collection.labels(self.corpus, self.questions)
 
+    @property
+    def origin(self) -> str | None:
+        """Where the eligible set comes from, where that is not the source texts themselves."""
+        if not self.collection.settings.foreign:
+            return None
+        sync = self.collection.sync()
+        return (
+            f"The chunks of {self.collection.name} are those {sync.collection} at {sync.host} held "
+            f"when it was synced, {sync.synced[:16].replace('T', ' ')} UTC."
+        )
+
 
 def load(collection: Collection) -> Loaded:
     """Read corpus and questions.

@@ -65,6 +65,8 @@ def provenance(
         "content": searcher.content,
         "embedder": embedder_of(searcher),
         "engine": dict(engine),
+        # An engine that orders hits itself is scored in its order, whatever its scores say.
+        **({"order": "rank"} if searcher.engine.ordered else {}),
         "resumed": resumed,
         "label_revision": label_revision,
         "scoring": scoring.as_json(),

@@ -90,6 +90,8 @@ def page(loaded: Loaded) -> None:
         f"{question.category} · {found.kind} · question embedded in "
         f"{found.ranking.embed_ms:.0f} ms, searched in {found.ranking.search_ms:.0f} ms"
     )
+    if loaded.origin is not None:
+        text.notice(loaded.origin)
     beside, main = st.columns([2, 3])
     with main:
         evidence(found, k, settings.grade_words)

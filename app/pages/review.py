@@ -105,6 +105,8 @@ def page(loaded: Loaded) -> None:
     """The list of executions, two pickers, and what lies between the two picked."""
     listed = list_executions(loaded.collection.workspace, loaded.collection.name)
     found = [one.execution for one in listed]
+    if loaded.origin is not None:
+        text.notice(loaded.origin)
     text.section("Executions")
     if not found:
         st.text(f"No execution yet. Make one: desk evaluate {loaded.collection.name}")
