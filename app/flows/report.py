@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from app.flows.evaluating import Evaluation
 from app.flows.means import MEAN_NAMES, METRIC_OF, Mean
 from app.flows.scored import Acceptance, QuestionScore
 from app.flows.wording import METRIC_WORDS, count, number, table, value_or_range, with_bounds
 from app.settings import split_metric
+
+#: Unsupported questions beyond this number are told in sum.
+_MOST_LISTED = 10
 
 LEGEND = """\
 How to read it (each value is a mean over the scored questions, from 0 to 1; n is their number)
@@ -28,7 +32,8 @@ def score_tables(found: Sequence[Evaluation], primary: str) -> str:
     parts = [_head(found[0])]
     if any(one.means and one.means[0].answerable for one in found):
         named = [(one.execution.configuration, one.means) for one in found]
-        parts += [mean_tables(named), *(_details(one, primary) for one in found)]
+        parts += [mean_tables(named), _by_category(found, primary)]
+        parts += [_details(one, primary) for one in found]
     else:
         name = found[0].execution.collection
         parts.append(
@@ -116,23 +121,40 @@ def _failures(one: Evaluation) -> str:
     return "\n".join([*lines, *(f"    {q.question}: {q.reason}" for q in failures[:10])])
 
 
+def _primary(one: Evaluation, primary: str) -> tuple[str, int]:
+    """The primary metric and its K, or the largest K where that was not asked for."""
+    metric, k = split_metric(primary)
+    return metric, k if k in one.scoring.cutoffs else one.scoring.cutoffs[-1]
+
+
+def _by_category(found: Sequence[Evaluation], primary: str) -> str:
+    """The primary metric's mean by category, where there are several; a column per execution."""
+    whole = [one for one in found if one.execution.status != "incomplete"]
+    if not whole:
+        return ""
+    metric, k = _primary(whole[0], primary)
+    columns = [
+        {m.category: m for m in one.means if m.k == k and m.category is not None and m.answerable}
+        for one in whole
+    ]
+    if len(columns[0]) < 2:
+        return ""
+    rows = [
+        [str(name), str(mean.scored)]
+        + [value_or_range(c[name].values[metric], c[name].known_bounds[metric]) for c in columns]
+        for name, mean in columns[0].items()
+    ]
+    header = [f"{METRIC_WORDS[metric]}@{k} by category", "n"]
+    header += [one.execution.configuration for one in whole]
+    return table(header, rows, frozenset(range(1, len(header))))
+
+
 def _details(one: Evaluation, primary: str) -> str:
-    """Categories and the lowest cases of one execution at the primary metric."""
+    """The lowest cases of one execution at the primary metric."""
     if one.execution.status == "incomplete":
         return _failures(one)
-    metric, k = split_metric(primary)
-    k = k if k in one.scoring.cutoffs else one.scoring.cutoffs[-1]
-    name = f"{METRIC_WORDS[metric]}@{k}"
-    categories = [m for m in one.means if m.k == k and m.category is not None and m.answerable]
-    lines = [
-        _title(one),
-        f"  {name} by category: "
-        + ", ".join(
-            f"{m.category} {value_or_range(m.values[metric], m.known_bounds[metric])} "
-            f"(n {m.scored})"
-            for m in categories
-        ),
-    ]
+    metric, k = _primary(one, primary)
+    lines = [_title(one)]
     question_metric = METRIC_OF[metric]
     scored = [q for q in one.scored.questions if q.k == k and q.outcome == "scored"]
     low = sorted(
@@ -140,7 +162,7 @@ def _details(one: Evaluation, primary: str) -> str:
         key=lambda q: q.as_zero[question_metric],
     )
     if low:
-        lines.append(f"  lowest {name}:")
+        lines.append(f"  lowest {METRIC_WORDS[metric]}@{k}:")
         lines += [f"    {_case(q, question_metric, one.scoring.threshold)}" for q in low[:5]]
     return "\n".join(lines)
 
@@ -159,20 +181,42 @@ def _case(question: QuestionScore, metric: str, threshold: int) -> str:
 
 
 def _unsupported(found: Sequence[Evaluation]) -> str:
-    """Unsupported questions at the largest K, apart from every mean."""
+    """Unsupported questions at the largest K, apart from every mean; many of them in sum."""
+    k = found[0].scoring.cutoffs[-1]
+    if len([a for a in found[0].scored.unsupported if a.k == k]) > _MOST_LISTED:
+        return _unsupported_in_sum(found, k)
     rows = [
         [a.question, one.execution.configuration, str(a.hits), number(a.top_score),
          _verdict(a, one.execution.provenance["configuration"]["mode"])]
         for one in found
         for a in one.scored.unsupported
-        if a.k == one.scoring.cutoffs[-1]
+        if a.k == k
     ]  # fmt: skip
     if not rows:
         return ""
-    hits = f"hits@{found[0].scoring.cutoffs[-1]}"
     return table(
-        ["unsupported", "configuration", hits, "top score", "accepted"], rows, frozenset({2, 3})
+        ["unsupported", "configuration", f"hits@{k}", "top score", "accepted"],
+        rows,
+        frozenset({2, 3}),
     )
+
+
+def _unsupported_in_sum(found: Sequence[Evaluation], k: int) -> str:
+    rows = []
+    for one in found:
+        every = [a for a in one.scored.unsupported if a.k == k]
+        tops = sorted((a.top_score, a.question) for a in every if a.top_score is not None)
+        if every[0].accepted is None:
+            verdict = _verdict(every[0], one.execution.provenance["configuration"]["mode"])
+        else:
+            accepted = sum(a.accepted is True for a in every)
+            verdict = f"{accepted} of {len(every)}, at threshold {every[0].threshold:g}"
+        highest = f"{number(tops[-1][0])} {tops[-1][1]}" if tops else "-"
+        middle = number(median(top for top, _ in tops)) if tops else "-"
+        name = one.execution.configuration
+        rows.append([name, str(len(every)), str(len(tops)), middle, highest, verdict])
+    header = ["unsupported", "questions", "with hits", "median top score", "highest", "accepted"]
+    return table(header, rows, frozenset({1, 2, 3}))
 
 
 def _verdict(acceptance: Acceptance, mode: str) -> str:
