@@ -14,9 +14,10 @@ from app.commands.evaluation import exit_code, print_scores
 from app.core.errors import DeskError, InvalidInput
 from app.flows import report
 from app.flows.evaluating import evaluate
-from app.flows.indexing import index
-from app.launch import choose_port, serve
+from app.flows.syncing import prepare
+from app.launch import choose_port, exposure, require_sign_in, serve
 from app.log import record_cause
+from app.team import read_team
 
 
 @click.group(cls=Desk, invoke_without_command=True)
@@ -37,6 +38,9 @@ def desk(
     if ctx.invoked_subcommand is not None:
         return
     here = open_workspace(workspace)
+    team = read_team(here.data)
+    if not no_serve:
+        require_sign_in(here.root, team.sign_in)
     free = None if no_serve else choose_port(address, port)
     code = 0 if here.names() else 2
     if not here.names():
@@ -44,8 +48,8 @@ def desk(
     for name in here.names():
         try:
             collection = here.collection(name)
-            for indexed in index(collection, progress=progress):
-                print_notices(indexed.notices)
+            for prepared in prepare(collection, progress):
+                print_notices(prepared.notices)
             found = evaluate(collection, reuse=True, progress=progress)
             print_scores(collection, found)
             code = max(code, exit_code(found))
@@ -58,11 +62,11 @@ def desk(
     click.echo(report.LEGEND)
     if free is None:
         ctx.exit(code)
-    if address not in ("localhost", "127.0.0.1", "::1"):
-        click.echo("note: there is no sign-in: whoever reaches this address can grade.", err=True)
+    exposed = exposure(address, team.sign_in)
+    print_notices([*team.notices, *([exposed] if exposed else [])])
     host = f"[{address}]" if ":" in address else address
     click.echo(f"\nDashboard: http://{host}:{free}  (Ctrl-C ends it)")
-    serve(here, address, free)
+    serve(here, address, free, team.sign_in)
 
 
 for command in (*evaluation.COMMANDS, *exchange.COMMANDS, *publishing.COMMANDS, *upkeep.COMMANDS):

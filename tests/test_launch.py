@@ -97,8 +97,8 @@ def test_an_address_for_all_is_told(runbooks, desk, monkeypatch):
     monkeypatch.setattr("app.cli.serve", lambda *words: served.append(words))
     answer = desk(runbooks, "--address", "0.0.0.0")
     assert answer.notes == ["note: there is no sign-in: whoever reaches this address can grade."]
-    workspace, address, port = served[0]
-    assert workspace.root == runbooks and address == "0.0.0.0"
+    workspace, address, port, sign_in = served[0]
+    assert (workspace.root, address, sign_in) == (runbooks, "0.0.0.0", None)
     assert f"Dashboard: http://0.0.0.0:{port}  (Ctrl-C ends it)" in answer.out
 
 

@@ -5,12 +5,13 @@ import streamlit as st
 from app.flows import labeling
 from app.flows.labeling import Item
 from app.flows.loading import Loaded, require_questions
-from app.ui import shell, state, text
+from app.ui import identity, shell, state, text
 
 
 def save(collection: str, reviewer: str, shown: Item, grade: int) -> None:
     """Save the grade of the item that was on screen; files are read anew."""
     with state.acting():
+        identity.confirm(reviewer)
         saved = labeling.grade(state.load_collection(collection), reviewer, shown, grade)
         words = f"Saved {saved.event.time[11:19]} UTC: {grade} for {shown.key.short()}."
         state.set_last_saved(collection, reviewer, words, saved.notice)
@@ -19,6 +20,7 @@ def save(collection: str, reviewer: str, shown: Item, grade: int) -> None:
 def undo(collection: str, reviewer: str, event: str) -> None:
     """Take back the last grade, and show its item's question."""
     with state.acting():
+        identity.confirm(reviewer)
         taken = labeling.undo(state.load_collection(collection), reviewer, event)
         words = f"Taken back {taken.event.time[11:19]} UTC: {taken.event.key.short()}."
         state.set_last_saved(collection, reviewer, words, taken.notice)
@@ -47,6 +49,17 @@ def status(loaded: Loaded, reviewer: str, judged: labeling.Own) -> None:
             st.caption(waiting.words, help=waiting.help, width="content")
     if saved is not None and saved["notice"]:
         text.notice(saved["notice"])
+
+
+def reading(loaded: Loaded, reviewer: str, name: str, reason: str) -> None:
+    """The same question and chunk for who may not grade, and why."""
+    state.show_failures()
+    text.notice(reason)
+    question = loaded.questions[name]
+    text.heading(question.text, question.need)
+    shown = labeling.next_item(loaded, reviewer, name)
+    if shown is not None:
+        text.chunk_text(shown.text, shown.title, shown.section, shown.key.short())
 
 
 def grading(loaded: Loaded, reviewer: str, name: str) -> None:
@@ -92,7 +105,7 @@ with state.guarded():
     require_questions(loaded)
     left, right = st.columns([1, 3])
     with left:
-        reviewer = state.pick_reviewer()
+        reviewer = identity.pick_reviewer()
     with right:
         name = state.pick_question(loaded)
     state.settle()
@@ -103,4 +116,9 @@ with state.guarded():
         )
         st.stop()
     state.show_doubts(loaded)
-    grading(loaded, reviewer, name)
+    for sentence in identity.notices():
+        text.notice(sentence)
+    if (reason := identity.why_not_grade(reviewer)) is None:
+        grading(loaded, reviewer, name)
+    else:
+        reading(loaded, reviewer, name, reason)

@@ -11,6 +11,7 @@ from app.flows.wording import (
     METRIC_WORDS,
     acceptance_words,
     arithmetic,
+    count,
     number,
     outcome_words,
     with_bounds,
@@ -29,12 +30,17 @@ def evidence(found: Inspection, k: int, scale: Mapping[int, str]) -> None:
             parts.append(text.cut_line(f"K = {k}: what follows is not scored"))
         parts.append(text.hit(one.graded, one.chunk, scale))
     if not parts:
-        text.notice("Nothing came back. That is a scored miss, not a failure.")
+        # Where a threshold cut all there was, that is told below.
+        text.notice(
+            ("Nothing is left. " if found.cut else "Nothing came back. ")
+            + ("" if found.acceptance else "That is a scored miss, not a failure.")
+        )
     st.html("".join(parts) or "<span></span>")
     if k > MOST_SHOWN:
         text.notice(f"The first {MOST_SHOWN} ranks are shown; all {k} are scored.")
     if found.cut:
-        text.notice(f"{found.cut} hits below the threshold were cut.")
+        verb = "was" if found.cut == 1 else "were"
+        text.notice(f"{count(found.cut, 'hit')} below the threshold {verb} cut.")
 
 
 def scores(found: Inspection, k: int, labels: Labels) -> None:
@@ -86,9 +92,11 @@ def page(loaded: Loaded) -> None:
     text.heading(question.text, question.need)
     with st.spinner("Searching"):
         found = inspect_question(loaded, configuration, name, k, state.kept().engine)
+    embeds = settings.configurations[configuration].embedder_name is not None
+    embedded = f"question embedded in {found.ranking.embed_ms:.0f} ms, " if embeds else ""
     text.notice(
-        f"{question.category} · {found.kind} · question embedded in "
-        f"{found.ranking.embed_ms:.0f} ms, searched in {found.ranking.search_ms:.0f} ms"
+        f"{question.category} · {found.kind} · {embedded}searched in "
+        f"{found.ranking.search_ms:.0f} ms"
     )
     if loaded.origin is not None:
         text.notice(loaded.origin)

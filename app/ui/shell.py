@@ -6,13 +6,14 @@ from contextvars import ContextVar
 
 import streamlit as st
 
+from app.ui import identity, state
 from app.ui.text import style
 
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 def run() -> None:
-    """Draw the navigation and the page the URL names."""
+    """Draw the navigation and the page the URL names, for who may see it."""
     st.set_page_config(page_title="Relevance Desk", layout="wide")
     style()
     page = st.navigation(
@@ -25,6 +26,8 @@ def run() -> None:
         ],
         position="top",
     )
+    with state.guarded():
+        identity.admit()
     token = _inside.set(True)
     try:
         page.run()

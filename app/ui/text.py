@@ -22,6 +22,8 @@ _STYLE = """
 .desk-question { font-size: 1.35rem; font-weight: 600; line-height: 1.35; margin: 0 0 .25rem;
   padding: .25rem 0 0; }
 .desk-need, .desk-meta { color: light-dark(#51606e, #a9b6c2); font-size: .9rem; margin: 0; }
+.desk-fact { margin: .25rem 0 0; overflow-wrap: anywhere; }
+.st-key-sign-out button { min-height: 0; padding: 0; text-decoration: underline; }
 .desk-chunk { max-width: 46rem; font-size: 1.06rem; line-height: 1.6; white-space: pre-wrap;
   overflow-wrap: anywhere; margin: .5rem 0 .75rem; }
 .desk-hit { border-top: 1px solid light-dark(#d5dce3, #33404d); padding: .7rem 0 .1rem; }
@@ -79,6 +81,21 @@ def problem(sentence: str) -> None:
 def notice(sentence: str) -> None:
     """Something worth knowing, as literal text."""
     st.html(f'<p class="desk-meta" role="note">{escape(sentence)}</p>')
+
+
+def title(words: str) -> None:
+    """A heading of level 1, where a page has nothing else to show."""
+    st.html(f'<h1 class="desk-question">{escape(words)}</h1>')
+
+
+def caption(words: str) -> None:
+    """What stands above a fact, or beside it."""
+    st.html(f'<p class="desk-meta">{escape(words)}</p>', width="content")
+
+
+def fact(words: str) -> None:
+    """What would stand in a field, where it cannot be changed."""
+    st.html(f'<p class="desk-fact">{escape(words)}</p>')
 
 
 def section(words: str) -> None:
