@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ValidationError, model_validator
+from pydantic import AfterValidator, model_validator
 
 from app.core.errors import InvalidInput
 from app.core.judgments import reviewer_id
-from app.core.validation import Record, problems_in
+from app.core.tomlfiles import keys_of, read_toml
+from app.core.validation import Record
 
 PLACE = "data/desk.toml"
 #: The environment variable by which a server knows the sign-in it was started with.
@@ -93,7 +93,7 @@ class Team(Record):
 
 #: Every model of `data/desk.toml`.
 MODELS: tuple[type[Record], ...] = (Team, SignIn, Roles)
-_KNOWN_KEYS = sorted({key for model in MODELS for key in model.model_fields})
+_KNOWN_KEYS = keys_of(MODELS)
 
 
 def read_team(data: Path) -> Team:
@@ -101,16 +101,5 @@ def read_team(data: Path) -> Team:
 
     Raises InvalidInput with key and remedy of every problem.
     """
-    try:
-        text = (data / "desk.toml").read_bytes().decode("utf-8-sig")
-        return Team.model_validate(tomllib.loads(text))
-    except FileNotFoundError:
-        return Team(format=1)
-    except OSError as error:
-        raise InvalidInput(f"the file cannot be read: {error.strerror}", place=PLACE) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput("the file is not UTF-8", place=PLACE, remedy="Save it so") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"not TOML: {error}", place=PLACE, remedy="Correct it") from error
-    except ValidationError as error:
-        raise InvalidInput.of(problems_in(error, PLACE, _KNOWN_KEYS)) from error
+    path = data / "desk.toml"
+    return read_toml(Team, path, PLACE, _KNOWN_KEYS) if path.exists() else Team(format=1)

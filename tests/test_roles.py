@@ -219,3 +219,14 @@ def test_a_check_refuses_settings_that_are_refused(indexed):
     report = check(Workspace.at(root), "tiny")
     assert report.exit_code == 2
     assert str(report.errors[0]) == 'data/desk.toml: unknown key "role". Did you mean roles?'
+
+
+def test_the_doctor_looks_at_the_sign_in(runbooks, desk):
+    path = runbooks / "data/desk.toml"
+    path.write_text('format = 1\n[roles]\nreviewers = ["ana"]\n', encoding="utf-8")
+    told = desk(runbooks, "doctor").out
+    assert "nobody signs in; 1 may grade, all may adjudicate" in told
+    assert "protect nothing without a sign-in" in told
+    path.write_text("format = 2\n", encoding="utf-8")
+    answer = desk(runbooks, "doctor")
+    assert answer.code == 1 and "data/desk.toml: format is " in answer.out

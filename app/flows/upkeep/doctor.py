@@ -22,6 +22,7 @@ from app.flows.upkeep.doctor_collections import collection_findings
 from app.flows.upkeep.doctor_store import store_findings
 from app.flows.upkeep.findings import Finding, error, guarded, ok, raised, warning
 from app.flows.wording import count
+from app.team import PLACE, read_team
 from app.workspace import Workspace
 
 #: What the program stands on.
@@ -63,6 +64,8 @@ def examine(root: Path) -> Examination:
         sections["workspace"] = raised(failure)
     else:
         sections["workspace"] = guarded(lambda: _workspace(workspace))
+        if (workspace.data / "desk.toml").exists():
+            sections["sign-in"] = guarded(lambda: _sign_in(workspace))
         sections["store"] = guarded(lambda: store_findings(workspace))
         for name in workspace.names():
             sections[f"collection {name}"] = guarded(partial(collection_findings, workspace, name))
@@ -108,6 +111,16 @@ def _workspace(workspace: Workspace) -> list[Finding]:
             remedy = f"Put data/{path.name}/collection.toml back, or move the labels away"
             found.append(warning(message, f"labels/{path.name}", remedy))
     return found
+
+
+def _sign_in(workspace: Workspace) -> list[Finding]:
+    team = read_team(workspace.data)
+    how = "nobody signs in" if team.sign_in is None else f"people sign in by {team.sign_in.kind}"
+    lists = {"grade": team.roles.reviewers, "adjudicate": team.roles.adjudicators}
+    may = ", ".join(
+        f"{'all' if names is None else len(names)} may {what}" for what, names in lists.items()
+    )
+    return [ok(f"{how}; {may}"), *(warning(notice, PLACE) for notice in team.notices)]
 
 
 def _writable(workspace: Workspace) -> list[Finding]:
