@@ -6,6 +6,7 @@ import pytest
 
 from app.core.errors import InvalidInput
 from app.engines.store import Store
+from app.flows import charts
 from app.flows.comparing import compare, find_execution
 from app.flows.evaluating import evaluate
 from app.flows.indexing import index
@@ -241,6 +242,11 @@ def test_a_provisional_side_leaves_no_mean_of_differences(tiny, collection_of):
     found = compare(Workspace.at(root), one.id, two.id)
     delta = found.delta(3, "precision")
     assert found.mean(3, "precision", named=True) == ("0.33-0.67 provisional",) * 2
+    (row, _) = charts.category_rows(found, "precision", 3)
+    assert (row["side"], row["words"], row["n"]) == ("baseline", "0.33-0.67", 2)
+    assert [row["value"], row["most"]] == pytest.approx([1 / 3, 2 / 3])
+    (row, _) = charts.category_rows(found, "hit", 3)
+    assert (row["value"], row["most"], row["words"]) == (1.0, 1.0, "1.000")
     assert found.mean(3, "precision") == ("0.33-0.67",) * 2
     assert found.mean(3, "hit") == ("1.000", "1.000")
     assert (delta.n, delta.undecided, delta.delta, delta.baseline) == (2, 2, None, None)

@@ -77,15 +77,22 @@ class Comparison:
 
         `named`: a range is called provisional.
         """
-        delta = self.delta(k, metric)
-        name = METRIC_OF[metric]
-        both = [c for c in self.cases if c.k == k and c.both_scored]
-        ends = [
-            ends_of_mean([side.known_bounds[name] for side in sides])
-            for sides in ([c.baseline for c in both], [c.candidate for c in both])
-        ]
+        delta, (before, after) = self.delta(k, metric), self.ends(k, metric)
         words = with_bounds if named else value_or_range
-        return words(delta.baseline, ends[0]), words(delta.candidate, ends[1])
+        return words(delta.baseline, before), words(delta.candidate, after)
+
+    def ends(
+        self, k: int, metric: str, category: str | None = None
+    ) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+        """The lowest and highest the means of baseline and candidate can be, None over no case."""
+        name = METRIC_OF[metric]
+        both = [
+            c for c in self.cases if c.k == k and c.both_scored and category in (None, c.category)
+        ]
+        return (
+            ends_of_mean([c.baseline.known_bounds[name] for c in both]),
+            ends_of_mean([c.candidate.known_bounds[name] for c in both]),
+        )
 
     def delta(self, k: int, metric: str, category: str | None = None) -> Delta:
         """The delta of one metric; `metric` as means name it."""

@@ -86,8 +86,8 @@ def comparison(loaded: Loaded, first: Execution, second: Execution) -> None:
         + (f", open on {delta.undecided}" if delta.undecided else "")
     )
     rows = charts.category_rows(found, metric, k)
-    if missing := charts.left_out(found, metric, k):
-        text.notice(f"Not in the chart, because provisional: {', '.join(missing)}.")
+    if any(row["most"] > row["value"] for row in rows):
+        text.notice("Pale: what chunks that are unjudged, stale or disputed may still add.")
     if rows:
         st.altair_chart(
             charts.category_chart(rows, metric, k),
