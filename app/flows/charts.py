@@ -52,7 +52,7 @@ def category_chart(rows: Sequence[dict[str, Any]], metric: str, k: int) -> alt.L
             "side:N",
             title=None,
             scale=alt.Scale(domain=["baseline", "candidate"], range=list(COLOURS)),
-            legend=alt.Legend(orient="top"),
+            legend=alt.Legend(orient="top", symbolOpacity=1),
         ),
         tooltip=[
             alt.Tooltip("category:N"),

@@ -136,10 +136,12 @@ def page(loaded: Loaded) -> None:
     with right:
         second = state.pick("Candidate", names, "candidate", names[0], words)
     with left:
-        # Unless picked: the newest one of another configuration, else the one before.
+        # Unless picked: the newest of the first configuration, of another one, or the one before.
         others = [name for name in names if name != second]
         configuration = usable[second].configuration
         unlike = [n for n in others if usable[n].configuration != configuration]
+        usual = next(iter(loaded.collection.settings.configurations))
+        unlike.sort(key=lambda name: usable[name].configuration != usual)
         first = state.pick("Baseline", names, "baseline", (unlike or others)[0], words)
     state.settle()
     if first == second:
