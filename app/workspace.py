@@ -5,32 +5,29 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import get_args
 
-from pydantic import ValidationError
-
 from app.core.catalogue import POINTS, Sync, require_sync
 from app.core.corpus import Corpus, SourceSpec, read_corpus
-from app.core.errors import InvalidInput
+from app.core.errors import InvalidInput, NotReady
 from app.core.judgments import Judgment, Retirement
 from app.core.labels import Labels, resolve
 from app.core.ledger import Ledger
 from app.core.questions import Question, parse_record, read_questions
 from app.core.snapshot import read_complete_hashes
 from app.core.text import shown
-from app.core.validation import problems_in
+from app.core.tomlfiles import keys_of, read_toml
 from app.settings import MODELS, CollectionSettings, Configuration
 from app.settings.sources import Role
 
 Signature = tuple[tuple[str, int, int], ...]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_KNOWN_KEYS = sorted({key for model in MODELS for key in model.model_fields})
+_KNOWN_KEYS = keys_of(MODELS)
 
 
 @dataclass(frozen=True)
@@ -117,17 +114,7 @@ class Workspace:
 
 def read_settings(path: Path, place: str) -> CollectionSettings:
     """Validated settings; raises InvalidInput with file, key and remedy of every problem."""
-    try:
-        value = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-        return CollectionSettings.model_validate(value)
-    except OSError as error:
-        raise InvalidInput(f"the file cannot be read: {error.strerror}", place=place) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput("the file is not UTF-8", place=place, remedy="Save it so") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"not TOML: {error}", place=place, remedy="Correct it") from error
-    except ValidationError as error:
-        raise InvalidInput.of(problems_in(error, place, _KNOWN_KEYS)) from error
+    return read_toml(CollectionSettings, path, place, _KNOWN_KEYS)
 
 
 @dataclass(frozen=True)
@@ -215,9 +202,19 @@ class Collection:
 
         Raises InvalidInput; for a foreign collection NotReady where it must be synced first.
         """
-        if self.settings.foreign:
-            self.sync()
-        return read_corpus(self.source())
+        if not self.settings.foreign:
+            return read_corpus(self.source())
+        self.sync()
+        try:
+            return read_corpus(self.source())
+        except InvalidInput as error:
+            # A sync writes nothing that could be refused: it was damaged since.
+            more = f" (and {len(error.problems) - 1:,} more)" if len(error.problems) > 1 else ""
+            raise NotReady(
+                f"the catalogue is damaged: {error.problems[0].message}{more}",
+                place=error.problems[0].place,
+                remedy=f"Sync it again: desk sync {self.name}",
+            ) from error
 
     @property
     def catalogue(self) -> Path:
@@ -226,8 +223,8 @@ class Collection:
 
     def sync(self) -> Sync:
         """What the last sync of a foreign collection found; raises NotReady where none fits."""
-        of = str(self.settings.source.collection)
-        return require_sync(self.catalogue, self.name, of, self.settings.mapping)
+        of, url = str(self.settings.source.collection), str(self.settings.qdrant_url)
+        return require_sync(self.catalogue, self.name, of, url, self.settings.mapping)
 
     def questions(self) -> dict[str, Question]:
         """Every question by id; raises InvalidInput."""

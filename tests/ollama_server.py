@@ -1,6 +1,8 @@
-"""An Ollama server without a network, for the transport of its own client."""
+"""An Ollama server without a network, for the transport of its own client, and one over HTTP."""
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
@@ -46,3 +48,59 @@ class OllamaServer:
         rows = [[float(len(text) + n) for n in range(self.dimension)] for text in body["input"]]
         answer = {"model": body["model"], "embeddings": rows, "prompt_eval_count": sum(words)}
         return httpx.Response(200, json={**answer, "total_duration": 1, "load_duration": 1})
+
+
+class Served:
+    """The same over real HTTP, which can be stopped, and started again on its port."""
+
+    def __init__(self, server):
+        self.server, self.port, self._listener = server, 0, None
+        self.closing = threading.Event()
+        self.start()
+
+    @property
+    def host(self):
+        return f"127.0.0.1:{self.port}"
+
+    def start(self):
+        self.closing.clear()
+        self._listener = _Listener(("127.0.0.1", self.port), _Handler)
+        self._listener.owner, self.port = self, self._listener.server_port
+        threading.Thread(target=self._listener.serve_forever, args=(0.01,), daemon=True).start()
+
+    def stop(self):
+        """Refuse connections; more than once does no harm."""
+        self.closing.set()
+        if self._listener is not None:
+            self._listener.shutdown()
+            self._listener.server_close()
+            self._listener = None
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, request, client_address):
+        """A client that has gone away is none of the tests' business."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request per connection, so that a stopped server holds none open."""
+
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        owner = self.server.owner
+        reply = owner.server(httpx.Request(self.command, f"http://stub{self.path}", content=body))
+        if owner.closing.is_set():
+            return
+        self.send_response(reply.status_code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(reply.content)))
+        self.end_headers()
+        self.wfile.write(reply.content)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *arguments):
+        """Stay silent."""

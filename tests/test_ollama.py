@@ -210,9 +210,14 @@ def test_a_server_that_truncates_in_silence_is_found_out(embedder, server):
 
 
 def test_a_text_too_long_even_when_cut(embedder, server):
+    def refusing(path, body):
+        error = "the input length exceeds the context length"
+        return httpx.Response(400, json={"error": error}) if "embed" in path else None
+
+    server.fail = refusing
     assert sentence(lambda: embed_all(embedder(), ["w " * 1000])) == (
-        "a text of 1000 words is too long for ollama:embeddinggemma even when cut to a tenth. "
-        "Choose a chunking rule with shorter chunks."
+        "a text of 2,000 characters is too long for ollama:embeddinggemma, and so is its "
+        f'beginning: "{"w " * 29}w…". Choose a chunking rule with shorter chunks.'
     )
 
 

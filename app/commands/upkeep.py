@@ -80,12 +80,23 @@ def delete_command(
 
 @click.command("prune")
 @click.argument("collection")
+@click.option("--server", is_flag=True, help="Its collections on the Qdrant server instead.")
 @click.option("--dry-run", is_flag=True, help="Show what would be removed, and end.")
 @json_option
 @workspace_option
-def prune_command(collection: str, dry_run: bool, as_json: bool, workspace: str | None) -> None:
+def prune_command(
+    collection: str, server: bool, dry_run: bool, as_json: bool, workspace: str | None
+) -> None:
     """Remove vectors that no configuration needs for the corpus as it is now."""
     here = open_workspace(workspace).collection(collection)
+    if server:
+        removed = pruning.prune_server(here, dry_run=dry_run)
+        print_notices(removed.notices)
+        if as_json:
+            print_json(pruning.server_json(removed))
+        else:
+            click.echo(pruning.server_text(removed))
+        return
     report = pruning.prune(here, dry_run=dry_run)
     print_notices(report.notices)
     if as_json:

@@ -13,11 +13,10 @@ from typing import Literal
 from pydantic import ValidationError
 
 from app.core.errors import NotReady
-from app.core.files import replace_file
 from app.core.validation import Record
 
 POINTS = "points.jsonl"
-_SYNC = "sync.json"
+SYNC = "sync.json"
 
 
 class Dense(Record):
@@ -31,8 +30,9 @@ class Sync(Record):
     """What the last sync found.
 
     `points` are all points there were, `catalogued` those with a chunk's text and ids, `left_out`
-    those without, which the filter keeps out. `dense` and `sparse` are the vectors by name, the
-    unnamed one by an empty name. `mapping` is a hash of the settings it was read by.
+    those without, or with those of another point, which the filter keeps out. `dense` and `sparse`
+    are the vectors by name, the unnamed one by an empty name. `mapping` is a hash of the settings
+    it was read by.
     """
 
     format: Literal[1]
@@ -47,14 +47,14 @@ class Sync(Record):
     synced: str
 
 
-def write_sync(folder: Path, sync: Sync) -> None:
-    """Keep what a sync found, whole or not at all."""
-    replace_file(folder / _SYNC, json.dumps(sync.model_dump(), indent=2, ensure_ascii=False) + "\n")
+def as_file(sync: Sync) -> str:
+    """What `SYNC` holds."""
+    return json.dumps(sync.model_dump(), indent=2, ensure_ascii=False) + "\n"
 
 
 def read_sync(folder: Path, collection: str) -> Sync | None:
     """What the last sync found, None where there was none; raises NotReady for a damaged file."""
-    path = folder / _SYNC
+    path = folder / SYNC
     try:
         return Sync.model_validate_json(path.read_bytes())
     except FileNotFoundError:
@@ -62,19 +62,35 @@ def read_sync(folder: Path, collection: str) -> Sync | None:
     except (OSError, ValidationError) as error:
         raise NotReady(
             "what the last sync found cannot be read",
-            place=f"data/{collection}/{folder.name}/{_SYNC}",
+            place=f"data/{collection}/{folder.name}/{SYNC}",
             remedy=f"Sync it again: desk sync {collection}",
         ) from error
 
 
-def require_sync(folder: Path, collection: str, of: str, mapping: str) -> Sync:
-    """What the last sync found; raises NotReady where there was none or the mapping is another."""
+def host_of(url: str) -> str:
+    """Host and port of an address."""
+    return url.partition("://")[2].rstrip("/")
+
+
+def require_sync(folder: Path, collection: str, of: str, url: str, mapping: str) -> Sync:
+    """What the last sync found.
+
+    Raises NotReady where there was none, or server or mapping are others now: collections of one
+    name on two servers may hold as many points, and other texts.
+    """
     found, remedy = read_sync(folder, collection), f"Sync it: desk sync {collection}"
     if found is None:
         raise NotReady(f"{collection} has no catalogue of {of} yet", remedy=remedy)
-    if found.mapping != mapping:
+    changed = (
+        "[source] or [eligible]"
+        if found.mapping != mapping
+        else "qdrant_url"
+        if found.host != host_of(url)
+        else None
+    )
+    if changed:
         raise NotReady(
-            f"[source] or [eligible] of {collection} has changed since it was synced",
+            f"{changed} of {collection} has changed since it was synced",
             place=f"data/{collection}/collection.toml",
             remedy=remedy,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -102,6 +102,10 @@ def read_corpus(spec: SourceSpec) -> Corpus:
     for chunk in reader(spec, problems):
         documents.add(chunk.key.document)
         if earlier := chunks.get(chunk.key):
+            if spec.kind == "qdrant" and not earlier.eligible:
+                # Of two points with one key the filter keeps the earlier one out.
+                chunks[chunk.key] = chunk
+                continue
             problems.append(
                 Problem(
                     f"the chunk {chunk.key.short()} was already defined at {earlier.place}",
@@ -121,10 +125,7 @@ def read_corpus(spec: SourceSpec) -> Corpus:
         )
     if problems:
         raise InvalidInput.of(problems)
-    return Corpus(
-        {k: replace(c, eligible=is_eligible(c.fields, spec.eligible)) for k, c in chunks.items()},
-        len(documents),
-    )
+    return Corpus(chunks, len(documents))
 
 
 def _fault_in_chunk(chunk: Chunk) -> str | None:
@@ -190,6 +191,7 @@ def _markdown(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
         sections = markdown_sections(body)
         title = str(front.get("title") or next((s.heading for s in sections if s.heading), ""))
         fields = eligibility_fields(front, spec.eligible)
+        eligible = is_eligible(fields, spec.eligible)
         for piece in cut(sections):
             yield Chunk(
                 key=ChunkKey(document, spec.rule, piece.chunk_id),
@@ -198,6 +200,7 @@ def _markdown(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
                 title=title or document,
                 section=piece.section,
                 fields=fields,
+                eligible=eligible,
                 place=place,
             )
 
@@ -249,7 +252,8 @@ def _jsonl(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
                 continue
             chunk_id = values["chunk"]
             catalogued = spec.kind == "qdrant"
-            fields = line.value.get("fields", {}) if catalogued else line.value
+            source = line.value.get("fields", {}) if catalogued else line.value
+            fields = eligibility_fields(source, spec.eligible)
             yield Chunk(
                 key=ChunkKey(
                     values.get("document", chunk_id), values.get("version", spec.rule), chunk_id
@@ -258,7 +262,8 @@ def _jsonl(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
                 text_hash=_hash(values["text"]),
                 title=values.get("title", ""),
                 section=values.get("section", ""),
-                fields=eligibility_fields(fields, spec.eligible),
+                fields=fields,
+                eligible=is_eligible(fields, spec.eligible),
                 place=place,
                 point=line.value.get("point") if catalogued else None,
             )

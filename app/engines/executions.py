@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 from app.core.corpus import Corpus
@@ -12,8 +13,8 @@ from app.core.model import ChunkKey, Hit, Ranking
 from app.core.text import canonical, same_words
 from app.engines.store import Incoming, Row, Store, Unit
 
-#: Hits read at once by those who read them all.
-_AT_ONCE = 50_000
+#: Hits read at once by those who read them all, and chunks with their texts written at once.
+_AT_ONCE, _CHUNKS_AT_ONCE = 50_000, 10_000
 Status = Literal["complete", "incomplete", "imported"]
 
 
@@ -47,6 +48,11 @@ class Execution:
     def ordered_by_rank(self) -> bool:
         """Whether the order is that of a run's rank column, whatever its scores are."""
         return self.provenance.get("order") == "rank"
+
+    @property
+    def cut_anywhere(self) -> bool:
+        """Whether its threshold may cut hits that have others behind them, which then move up."""
+        return self.ordered_by_rank and self.threshold is not None
 
     @property
     def threshold(self) -> float | None:
@@ -121,30 +127,47 @@ def add_questions(unit: Unit, collection: str, names: Iterable[str]) -> None:
 
 
 def add_corpus(unit: Unit, execution: Execution, corpus: Corpus, *, retain_text: bool) -> None:
-    """The eligible chunks of the corpus revision, once, and their texts, once per hash."""
-    rows = [
+    """The eligible chunks of the corpus revision, once, and their texts, once per hash.
+
+    Some at a time, and texts only where they are wanted: what comes in is held until the end of
+    the transaction.
+    """
+    # By key, so that the numbers of chunks do not depend on the blocks.
+    chunks = [chunk for _, chunk in sorted(corpus.eligible.items(), key=lambda one: one[0])]
+    rows = (
         {
-            **key_row(key),
+            **key_row(chunk.key),
             "text_hash": chunk.text_hash,
-            "text": chunk.text if retain_text else "",
             "title": chunk.title if retain_text else "",
             "section": chunk.section if retain_text else "",
         }
-        for key, chunk in corpus.eligible.items()
-    ]
+        for chunk in chunks
+    )
+    _add_blocks(unit, execution, _blocks(rows))
     if retain_text:
-        unit.run("texts_add", {}, rows)
-    add_chunks(unit, execution, rows)
+        for block in _blocks({"text_hash": one.text_hash, "text": one.text} for one in chunks):
+            unit.run("texts_add", {}, block)
+
+
+def _blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    left = iter(rows)
+    while block := list(islice(left, _CHUNKS_AT_ONCE)):
+        yield block
 
 
 def add_chunks(unit: Unit, execution: Execution, chunks: Incoming) -> None:
     """The eligible chunks of an execution's corpus revision, unless they are there."""
+    _add_blocks(unit, execution, [chunks])
+
+
+def _add_blocks(unit: Unit, execution: Execution, blocks: Iterable[Incoming]) -> None:
     owner = {"collection": execution.collection, "revision": execution.corpus_revision}
     if not unit.rows("corpora_find", owner):
-        unit.run("chunks_add", {"collection": execution.collection}, chunks)
         counts = {"points": execution.points, "eligible": execution.eligible}
         unit.run("corpora_add", {**owner, **counts})
-        unit.run("corpus_chunks_add", owner, chunks)
+        for chunks in blocks:
+            unit.run("chunks_add", {"collection": execution.collection}, chunks)
+            unit.run("corpus_chunks_add", owner, chunks)
 
 
 def _execution(row: Row) -> Execution:

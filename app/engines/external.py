@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
+import re
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,16 +17,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from weakref import WeakSet
 
 import httpx
 
 from app.core.errors import EngineError, Unreachable
 from app.core.text import shown
 from app.engines.external_answers import Answers
+from app.engines.external_commands import LONGEST, SAID, Commands
 from app.engines.retrieval import Asked, Outcome, Search
 
-_LONGEST = 64 * 1024 * 1024
 _REMEDY = "See the program's own log"
+#: A shorter key could be part of any answer; it is not looked for in them.
+_SHORTEST_KEY = 6
+#: Answers of an address behind which nobody searches: the next question would get the same one.
+_NOBODY = frozenset({404, 405, 410, 502, 503, 504})
+#: Seconds for a connection; a machine that is there takes no longer.
+_CONNECT = 10.0
+_CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,9 @@ class Program:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return self.endpoint or f"the command {shown(' '.join(self.command))}"
+        if self.endpoint:
+            return f"the endpoint {self.endpoint}"
+        return f"the command {shown(' '.join(self.command))}"
 
     def description(self) -> dict[str, Any]:
         """What is asked, for provenance."""
@@ -62,12 +72,20 @@ class ExternalEngine:
     ordered = True
 
     def __init__(self, program: Program, answers: Answers) -> None:
-        """Nothing is asked yet."""
+        """Nothing is asked yet; raises Unreachable where the key it wants is not there."""
         self._program = program
         self._answers = answers
-        self._client = httpx.Client(timeout=program.timeout)
+        self._key = _key(program)
+        self._commands = Commands(program.name, program.command, program.folder)
+        self._sockets: WeakSet[socket.socket] = WeakSet()
         self._lock = Lock()
-        self._running: set[subprocess.Popen[bytes]] = set()
+        self._client = self._connections()
+
+    def _connections(self) -> httpx.Client:
+        timeout = httpx.Timeout(self._program.timeout, connect=min(self._program.timeout, _CONNECT))
+        # Reading the certificates takes a tenth of a second; only https has a use for them.
+        secure = (self._program.endpoint or "").lower().startswith("https:")
+        return httpx.Client(timeout=timeout, verify=secure)
 
     @property
     def workers(self) -> int:
@@ -84,61 +102,104 @@ class ExternalEngine:
 
     def interrupt(self) -> None:
         """End what is under way: commands are killed, connections closed."""
+        self._commands.interrupt()
         with self._lock:
-            for process in self._running:
-                _kill(process)
+            for one in self._sockets:
+                # A thread that reads from a socket does not wake when it is only closed.
+                with suppress(OSError):
+                    socket.socket.shutdown(one, socket.SHUT_RDWR)
             self._client.close()
-            self._client = httpx.Client(timeout=self._program.timeout)
+            self._client = self._connections()
+
+    def _watch(self, event: str, about: Mapping[str, Any]) -> None:
+        if event in _CONNECTED:
+            found = about["return_value"].get_extra_info("socket")
+            if isinstance(found, socket.socket):
+                with self._lock:
+                    self._sockets.add(found)
 
     def search_many(self, search: Search, asked: Sequence[Asked]) -> list[Outcome]:
         """One outcome per question; see `Engine`."""
-        return [self._search(search, one) for one in asked]
+        # Taken before anything is asked: what an interrupt overtakes meets a closed client.
+        client, interrupts = self._client, self._commands.interrupts
+        return [self._search(search, one, client, interrupts) for one in asked]
 
-    def _search(self, search: Search, asked: Asked) -> Outcome:
+    def _search(
+        self, search: Search, asked: Asked, client: httpx.Client, interrupts: int
+    ) -> Outcome:
         words = {"format": 1, "question": asked.text, "k": search.depth}
         question = json.dumps(words, ensure_ascii=False).encode("utf-8", errors="replace")
         try:
-            endpoint = self._program.endpoint
-            raw = self._fetch(endpoint, question) if endpoint else self._run(question)
+            if endpoint := self._program.endpoint:
+                raw = self._fetch(client, endpoint, question)
+            else:
+                raw = self._commands.run(question, self._program.timeout, interrupts)
             return self._answers.read(raw, search.depth)
+        except TimeoutError:
+            return self._too_slow()
         except EngineError as error:
             return error
 
-    def _fetch(self, endpoint: str, question: bytes) -> bytes:
+    def _fetch(self, client: httpx.Client, endpoint: str, question: bytes) -> bytes:
         """The body the endpoint answers, within the time and of a bearable size."""
         name, until = self._program.name, time.monotonic() + self._program.timeout
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if variable := self._program.authorization_env:
-            if not (key := os.environ.get(variable)):
-                raise Unreachable(
-                    f"{name} wants a key, and {variable} is not set", remedy=f"Set {variable}"
-                )
-            headers["Authorization"] = f"Bearer {key}"
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
         body = bytearray()
         try:
-            with self._client.stream(
-                "POST", endpoint, content=question, headers=headers
+            with client.stream(
+                "POST",
+                endpoint,
+                content=question,
+                headers=headers,
+                extensions={"trace": self._watch},
             ) as response:
                 for part in response.iter_bytes():
                     body += part
-                    if len(body) > _LONGEST:
-                        raise EngineError(f"{name} sent over {_LONGEST:,} bytes", remedy=_REMEDY)
+                    if not response.is_success and len(body) > SAID:
+                        break
+                    if len(body) > LONGEST:
+                        raise EngineError(f"{name} sent over {LONGEST:,} bytes", remedy=_REMEDY)
                     if time.monotonic() > until:
                         raise self._too_slow()
+        except httpx.ConnectTimeout as error:
+            raise self._silent("no connection") from error
         except httpx.TimeoutException as error:
             raise self._too_slow() from error
         except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
-            raise Unreachable(
-                f"{name} does not answer: {error or type(error).__name__}",
-                remedy="Start it, or correct endpoint in collection.toml",
-            ) from error
-        if response.status_code != 200:
-            said = " ".join(bytes(body[:200]).decode("utf-8", errors="replace").split())
-            raise EngineError(
-                f"{name} answered with status {response.status_code}: {shown(said, 160)}",
-                remedy=_REMEDY,
-            )
-        return bytes(body)
+            why = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
+            raise self._silent(why) from error
+        answer = bytes(body)
+        if self._key and len(self._key) >= _SHORTEST_KEY:
+            # One that repeats what it was sent must not bring the key into messages and the store.
+            answer = answer.replace(self._key.encode(), "…".encode())
+        if not response.is_success:
+            raise self._refused(response, answer)
+        return answer
+
+    def _refused(self, response: httpx.Response, body: bytes) -> EngineError:
+        """What a status other than 2xx means; Unreachable where every question will meet it."""
+        status, variable = response.status_code, self._program.authorization_env
+        said = shown(" ".join(body[:400].decode("utf-8", errors="replace").split()), 160)
+        message = f"{self._program.name} answered with status {status}: {said}"
+        if response.is_redirect:
+            there = shown(response.headers.get("Location", ""), 200)
+            message = f"{self._program.name} answered with status {status} and points to {there}"
+            return Unreachable(message, remedy="Write the address that answers as endpoint")
+        if status in (401, 403):
+            remedy = "Name the variable that holds its key as authorization_env"
+            remedy = f"Correct the key in {variable}" if variable else remedy
+            return Unreachable(message, remedy=remedy)
+        if status in _NOBODY:
+            return Unreachable(message, remedy="Start it, or correct endpoint in collection.toml")
+        return EngineError(message, remedy="Lower concurrency" if status == 429 else _REMEDY)
+
+    def _silent(self, why: str) -> Unreachable:
+        return Unreachable(
+            f"{self._program.name} does not answer: {why}",
+            remedy="Start it, or correct endpoint in collection.toml",
+        )
 
     def _too_slow(self) -> Unreachable:
         return Unreachable(
@@ -146,45 +207,20 @@ class ExternalEngine:
             remedy="Raise timeout in the configuration, or lower concurrency",
         )
 
-    def _run(self, question: bytes) -> bytes:
-        """What the command writes to its standard output."""
-        name = self._program.name
-        try:
-            process = subprocess.Popen(
-                self._program.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self._program.folder,
-                start_new_session=True,  # so that what it starts ends with it
-            )
-        except (OSError, ValueError) as error:
-            raise Unreachable(
-                f"{name} cannot be run: {getattr(error, 'strerror', None) or error}",
-                remedy="Correct command in collection.toml",
-            ) from error
-        with self._lock:
-            self._running.add(process)
-        try:
-            out, err = process.communicate(question, timeout=self._program.timeout)
-        except subprocess.TimeoutExpired as error:
-            raise self._too_slow() from error
-        finally:
-            _kill(process)
-            with self._lock:
-                self._running.discard(process)
-        if process.returncode != 0:
-            lines = err.decode("utf-8", errors="replace").split("\n")
-            said = next((line.strip() for line in reversed(lines) if line.strip()), "no word")
-            raise EngineError(
-                f"{name} ended with exit code {process.returncode}: {shown(said, 160)}",
-                remedy="Run it by hand with the question on its standard input",
-            )
-        return out
 
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all it started; one that has ended is none."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def _key(program: Program) -> str | None:
+    """The key the endpoint wants, from the environment; None where it wants none."""
+    if (variable := program.authorization_env) is None:
+        return None
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise Unreachable(
+            f"{program.name} wants a key, and {variable} is not set", remedy=f"Set {variable}"
+        )
+    if not (key.isascii() and key.isprintable()):
+        # What httpx says of such a header quotes it.
+        raise Unreachable(
+            f"the key in {variable} for {program.name} holds characters that no header can hold",
+            remedy=f"Set {variable} to the key alone",
+        )
+    return key

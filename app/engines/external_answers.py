@@ -11,7 +11,7 @@ from typing import Any
 from app.core.corpus import Corpus
 from app.core.errors import EngineError
 from app.core.model import ChunkKey, Hit
-from app.core.text import fault_in_text, shown, text_hash
+from app.core.text import fault_in_id, fault_in_text, shown, text_hash
 from app.engines.retrieval import significant
 
 _REMEDY = 'It must answer {"hits": [{"document": "…", "chunk": "…", "score": 1.0}]}, best first'
@@ -28,20 +28,22 @@ class Answers:
         for key in corpus.chunks:
             self._by_chunk.setdefault(key.chunk, []).append(key)
         self._lock = Lock()
-        self._other_texts: list[ChunkKey] = []
+        self._other_texts: set[ChunkKey] = set()
         self._pipelines: set[str] = set()
 
     def remarks(self) -> Mapping[str, Any]:
         """`other_texts`: chunks whose text differs there. `pipelines`: what it calls itself."""
         with self._lock:
-            texts = sorted({str(key) for key in self._other_texts})
+            texts = sorted(str(key) for key in self._other_texts)
             found = {"other_texts": texts, "pipelines": sorted(self._pipelines)}
         return {name: value for name, value in found.items() if value}
 
     def read(self, raw: bytes, depth: int) -> list[Hit]:
         """The first `depth` hits in the order they came; raises EngineError."""
+        if not raw.strip():
+            raise self._fault("sent nothing")
         try:
-            answer = json.loads(raw.decode("utf-8"))
+            answer = json.loads(raw.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             begins = shown(raw[:80].decode("utf-8", errors="replace"))
             raise self._fault(f"sent {begins}, which is no JSON") from error
@@ -50,12 +52,14 @@ class Answers:
             raise self._fault("sent an answer without a list of hits")
         if isinstance(pipeline := answer.get("pipeline"), str):
             with self._lock:
-                self._pipelines.add(pipeline[:200])
+                self._pipelines.add(_printable(pipeline))
         found: list[Hit] = []
+        taken: set[ChunkKey] = set()
         for rank, hit in enumerate(hits[:depth], start=1):
             if not isinstance(hit, dict):
                 raise self._fault(f"sent a hit at rank {rank} that is no object")
-            key = self._key(rank, hit, {one.key for one in found})
+            key = self._key(rank, hit, taken)
+            taken.add(key)
             found.append(Hit(rank, key, self._score(rank, hit)))
         return found
 
@@ -72,7 +76,7 @@ class Answers:
         except OverflowError:
             value = math.inf
         if not math.isfinite(value):
-            raise self._fault(f"sent a hit at rank {rank} with the score {score}")
+            raise self._fault(f"sent a hit at rank {rank} with the score {shown(str(score))}")
         return value
 
     def _key(self, rank: int, hit: Mapping[str, Any], taken: set[ChunkKey]) -> ChunkKey:
@@ -104,7 +108,7 @@ class Answers:
             twins = self._corpus.by_hash.get(spoken, ())
             keys = [key for key in twins if key not in taken][:1] or list(twins[:1])
         if not keys:
-            said = " ".join(names[name] for name in ("document", "chunk") if name in names)
+            said = " ".join(names[n] for n in ("document", "version", "chunk") if n in names)
             raise EngineError(
                 f"{self._name} returned the chunk {shown(said)} at rank {rank}, which is not in "
                 "this corpus",
@@ -112,5 +116,11 @@ class Answers:
             )
         if spoken and self._corpus.chunks[keys[0]].text_hash != spoken:
             with self._lock:
-                self._other_texts.append(keys[0])
+                self._other_texts.add(keys[0])
         return keys[0]
+
+
+def _printable(name: str) -> str:
+    """A name that can be stored and printed, whatever a program calls itself."""
+    name = " ".join(name.split())[:200]
+    return shown(name, 200)[1:-1] if fault_in_id(name) else name

@@ -66,7 +66,10 @@ def read(
         ]
         place = _places(refs)
         depth = max(scoring.cutoffs) + 1
-        hits = _hits(unit, {**here, **cut, "depth": depth}, place)
+        read = _EVERYTHING if execution.cut_anywhere else depth
+        hits = _hits(unit, {**here, **cut, "depth": read}, place)
+        if execution.cut_anywhere:
+            hits = _closed_up(hits)
         raw = _matrix(hits, hits["score"], len(refs), np.nan, np.float64)
         if not execution.ordered_by_rank and (ties_across(raw, depth - 1) >= 0).any():
             hits = _hits(unit, {**here, **cut, "depth": _EVERYTHING}, place)
@@ -114,6 +117,15 @@ def _on_rows(found: Arrays, place: Ints) -> dict[str, NDArray[Any]]:
 
 def _hits(unit: Unit, parameters: Row, place: Ints) -> dict[str, NDArray[Any]]:
     return _on_rows(unit.arrays("scored_hits", parameters), place)
+
+
+def _closed_up(hits: Arrays) -> dict[str, NDArray[Any]]:
+    """The same with ranks that leave no gap where hits were cut."""
+    order = np.lexsort((hits["rank"], hits["row"]))
+    rows = hits["row"][order]
+    ranks = np.empty_like(hits["rank"])
+    ranks[order] = np.arange(len(rows)) - np.searchsorted(rows, rows) + 1
+    return {**hits, "rank": ranks}
 
 
 def _matrix(hits: Arrays, values: NDArray[Any], rows: int, fill: float, kind: Any) -> Any:

@@ -15,12 +15,17 @@ import httpx
 import numpy as np
 import ollama
 
-from app.core.errors import EmbedderError
+from app.core.errors import EmbedderError, EmbedderUnreachable
+from app.core.text import shown
 from app.engines.embedding import Embedded, embed_all, unit
 
 _BATCH = 32
 _DEFAULT_CONTEXT = 2048
 _STEPS = (0.75, 0.5, 0.25, 0.1)
+#: From so many characters a word on, a text is cut between characters: not all write with blanks.
+_LONG_WORD = 40
+#: What a gateway says when nobody is behind it, and a server that is too busy.
+_NOBODY = frozenset({502, 503, 504})
 T = TypeVar("T")
 
 
@@ -51,46 +56,75 @@ class OllamaEmbedder:
         self._wanted_digest = digest
         self._seen_dimension: int | None = None
         self._until: float | None = None
-        self._client = ollama.Client(timeout=timeout, transport=transport)
+        self._client = self._connection(transport)
+
+    def _connection(self, transport: httpx.BaseTransport | None) -> ollama.Client:
+        key = os.environ.get("OLLAMA_API_KEY", "")
+        if not (key.isascii() and key.isprintable()):
+            # What httpx says of such a header quotes it.
+            raise EmbedderError(
+                "the key in OLLAMA_API_KEY holds characters that no header can hold",
+                remedy="Set OLLAMA_API_KEY to the key alone",
+            )
+        try:
+            return ollama.Client(timeout=self._timeout, transport=transport)
+        except (ValueError, httpx.InvalidURL) as error:
+            raise EmbedderError(
+                f"OLLAMA_HOST is {shown(self._host)}, which is no address of a server",
+                remedy="Set it to one such as 127.0.0.1:11434, or unset it",
+            ) from error
 
     @property
     def _host(self) -> str:
-        return os.environ.get("OLLAMA_HOST") or "127.0.0.1:11434"
+        """Where the server is, without a password that may stand there."""
+        return (os.environ.get("OLLAMA_HOST") or "127.0.0.1:11434").rpartition("@")[2]
 
     def _call(self, request: Callable[[], T]) -> T:
         """The answer, with every way the server can fail in our words."""
         try:
             return request()
         except ConnectionError as error:
-            raise EmbedderError(
+            raise EmbedderUnreachable(
                 f"Ollama does not answer at {self._host}",
                 remedy="Start it (ollama serve), set OLLAMA_HOST, or choose the bundled embedder",
             ) from error
         except httpx.TimeoutException as error:
-            raise EmbedderError(
+            raise EmbedderUnreachable(
                 f"Ollama at {self._host} did not answer within {self._timeout:g} s",
                 remedy="Raise timeout in the configuration, or choose a smaller model",
             ) from error
         except ollama.ResponseError as error:
-            if error.status_code == 404:
-                raise EmbedderError(
-                    f"Ollama at {self._host} has no model {self._model}",
-                    remedy=f"Fetch it: ollama pull {self._model}",
-                ) from error
-            raise EmbedderError(
-                f"Ollama at {self._host} refused: {error.error} (status {error.status_code})",
-                remedy="See the log of ollama serve",
-            ) from error
+            raise self._refused(error) from error
         except httpx.HTTPError as error:
-            raise EmbedderError(
+            raise EmbedderUnreachable(
                 f"the connection to Ollama at {self._host} broke off: {error}",
                 remedy="See the log of ollama serve, then run the command again",
             ) from error
-        except (ValueError, TypeError) as error:
+        # An error that is a list is an AttributeError of the client.
+        except (ValueError, TypeError, AttributeError) as error:
             raise EmbedderError(
                 f"Ollama at {self._host} sent an answer that cannot be read",
                 remedy="Check that it is an Ollama server, and its version",
             ) from error
+
+    def _refused(self, error: ollama.ResponseError) -> EmbedderError:
+        """What a status other than 2xx means."""
+        status, said = error.status_code, " ".join(str(error.error).split())
+        if status == 404 and "model" in said:
+            return self._no_model()
+        # Another server's page for what it does not know may be long.
+        said = said if len(said) <= 160 else f"{said[:159]}…"
+        message = f"Ollama at {self._host} refused: {said} (status {status})"
+        if status == 404:
+            return EmbedderError(message, remedy="Check that OLLAMA_HOST names an Ollama server")
+        kind = EmbedderUnreachable if status in _NOBODY else EmbedderError
+        return kind(message, remedy="See the log of ollama serve")
+
+    def _no_model(self) -> EmbedderError:
+        return EmbedderError(
+            f"Ollama at {self._host} has no model {self._model}",
+            remedy=f"Fetch it: ollama pull {self._model}",
+        )
 
     @cached_property
     def digest(self) -> str:
@@ -99,10 +133,7 @@ class OllamaEmbedder:
         names = (self._model, f"{self._model}:latest")
         found = next((m.digest for m in models if m.model in names and m.digest), None)
         if found is None:
-            raise EmbedderError(
-                f"Ollama at {self._host} has no model {self._model}",
-                remedy=f"Fetch it: ollama pull {self._model}",
-            )
+            raise self._no_model()
         if self._wanted_digest and not found.startswith(self._wanted_digest):
             raise EmbedderError(
                 f"{self.name} has digest {found[:12]}, the configuration asks for "
@@ -128,10 +159,13 @@ class OllamaEmbedder:
             self._until = time.monotonic() + self._deadline
         for start in range(0, len(texts), _BATCH):
             if time.monotonic() > self._until:
-                raise EmbedderError(
-                    f"{self.name} passed the deadline of {self._deadline:g} s at text {start + 1} "
-                    f"of {len(texts)}",
-                    remedy="Run the command again (what is done is kept), or raise deadline",
+                # A question is a text alone; whoever asks all of them should end here.
+                at, remedy = "", "Raise deadline, and go on with --resume"
+                if len(texts) > 1:
+                    at = f" at text {start + 1} of {len(texts)}"
+                    remedy = "Run the command again (what is done is kept), or raise deadline"
+                raise EmbedderUnreachable(
+                    f"{self.name} passed the deadline of {self._deadline:g} s{at}", remedy=remedy
                 )
             answers = self._embed_batch(list(texts[start : start + _BATCH]))
             vectors = unit(self._matrix([row for row, _ in answers]), self.name)
@@ -169,19 +203,27 @@ class OllamaEmbedder:
                 raise
         else:
             return rows[0], tokens >= self._context
-        words = text.split()
-        for share in _STEPS:
+        for beginning in self._beginnings(text):
             try:
-                return self._request([" ".join(words[: max(1, int(len(words) * share))])])[0][
-                    0
-                ], True
+                return self._request([beginning])[0][0], True
             except EmbedderError as error:
                 if not _is_too_long(error):
                     raise
         raise EmbedderError(
-            f"a text of {len(words)} words is too long for {self.name} even when cut to a tenth",
+            f"a text of {len(text):,} characters is too long for {self.name}, and so is its "
+            f"beginning: {shown(text)}",
             remedy="Choose a chunking rule with shorter chunks",
         )
+
+    def _beginnings(self, text: str) -> Iterator[str]:
+        """Ever shorter ones; the last has fewer characters than the model reads tokens."""
+        words = text.split()
+        for share in _STEPS:
+            if len(text) < _LONG_WORD * len(words):
+                yield " ".join(words[: max(1, int(len(words) * share))])
+            else:
+                yield text[: max(1, int(len(text) * share))]
+        yield text[: max(1, self._context // 2)]
 
     def _matrix(
         self, rows: list[Sequence[float]]
@@ -207,5 +249,5 @@ def _is_too_long(error: EmbedderError) -> bool:
     return (
         isinstance(cause, ollama.ResponseError)
         and cause.status_code == 400
-        and "length" in cause.error.lower()
+        and "length" in str(cause.error).lower()
     )

@@ -11,10 +11,20 @@ from qdrant_edge import Bm25
 
 from app.core.corpus import Filter
 from app.core.errors import EngineError, Unreachable
-from app.core.model import ChunkKey
+from app.core.model import ChunkKey, Hit
 from app.engines.qdrant_calls import Connection
-from app.engines.qdrant_requests import OWN, Layout, filter_of, request_of, versions
-from app.engines.retrieval import BEYOND, Asked, Outcome, Search, settled, significant
+from app.engines.qdrant_requests import OWN, Layout, filter_of, requests_of, versions
+from app.engines.retrieval import (
+    BEYOND,
+    ENOUGH,
+    USUAL_RRF_K,
+    Asked,
+    Outcome,
+    Search,
+    fused,
+    settled,
+    significant,
+)
 
 
 def kind(connection_is_server: bool) -> dict[str, str]:
@@ -71,7 +81,8 @@ class QdrantEngine:
         return {}
 
     def interrupt(self) -> None:
-        """Requests under way end within their time; there is nothing else to end."""
+        """Requests under way end within their time and are not tried again."""
+        self._connection.interrupt()
 
     def count(self, filters: Filter | None = None) -> int:
         """The number of points, or of those that pass the filter, as the engine counts them."""
@@ -84,35 +95,64 @@ class QdrantEngine:
     def search_many(self, search: Search, asked: Sequence[Asked]) -> list[Outcome]:
         """One outcome per question; see `Engine`.
 
-        Goes as far beyond the depth as equal scores reach, so that their order is ours.
+        Goes as far beyond the depth as equal scores reach, so that their order is ours; in a hybrid
+        search so far on each side, for ranks are fused.
         """
-        limit = search.depth + BEYOND
+        depth = search.candidates if search.mode == "hybrid" else search.depth
+        sides = [
+            requests_of(search, depth + BEYOND, one, self._bm25, self._layout) for one in asked
+        ]
         try:
-            answers = self._query(search, limit, asked)
+            answers = iter(self._query([request for one in sides for request in one]))
         except EngineError as error:
-            if len(asked) == 1 or not isinstance(error.__cause__, UnexpectedResponse):
-                # Nobody answers: asking one by one would only take longer.
+            if len(asked) == 1 or not _may_be_one_alone(error):
                 return [error] * len(asked)
-            return [self.search_many(search, [one])[0] for one in asked]
+            return self._one_by_one(search, asked)
         return [
-            self._settled(search, limit, one, points)
-            for one, points in zip(asked, answers, strict=True)
+            self._outcome(search, depth, [(request, next(answers)) for request in one])
+            for one in sides
         ]
 
-    def _settled(
-        self, search: Search, limit: int, asked: Asked, points: list[models.ScoredPoint]
+    def _one_by_one(self, search: Search, asked: Sequence[Asked]) -> list[Outcome]:
+        """Questions of a batch that failed: one may have spoiled it for all."""
+        found: list[Outcome] = []
+        for one in asked:
+            last = found[-ENOUGH:]
+            if len(last) == ENOUGH and all(isinstance(outcome, Unreachable) for outcome in last):
+                found.append(last[-1])
+            else:
+                found += self.search_many(search, [one])
+        return found
+
+    def _outcome(
+        self,
+        search: Search,
+        depth: int,
+        answers: Sequence[tuple[models.QueryRequest, list[models.ScoredPoint]]],
     ) -> Outcome:
-        sign = -1.0 if self._layout.distance and search.mode == "dense" else 1.0
         try:
-            while True:
-                scored = [(sign * significant(one.score), self._key(one.id)) for one in points]
-                hits = settled(scored, search.depth, limit)
-                if hits is not None:
-                    return hits
-                limit *= 2
-                (points,) = self._query(search, limit, [asked])
+            sides = [self._settled(request, depth, points) for request, points in answers]
         except EngineError as error:
             return error
+        if search.mode == "hybrid":
+            cut = [[hit for hit in hits if hit.rank <= depth] for hits in sides]
+            return fused(cut, search.rrf_k or USUAL_RRF_K, search.depth)
+        return sides[0] if sides else []
+
+    def _settled(
+        self, request: models.QueryRequest, depth: int, points: list[models.ScoredPoint]
+    ) -> list[Hit]:
+        """The hits of one query, in our order."""
+        lexical = isinstance(request.query, models.SparseVector)
+        sign = -1.0 if self._layout.distance and not lexical else 1.0
+        limit = depth + BEYOND
+        while True:
+            scored = [(sign * significant(one.score), self._key(one.id)) for one in points]
+            hits = settled(scored, depth, limit)
+            if hits is not None:
+                return hits
+            limit *= 2
+            (points,) = self._query([request.model_copy(update={"limit": limit})])
 
     def _key(self, identity: Any) -> ChunkKey:
         key = self._keys.get(identity)
@@ -124,20 +164,26 @@ class QdrantEngine:
             )
         return key
 
-    def _query(
-        self, search: Search, limit: int, asked: Sequence[Asked]
-    ) -> list[list[models.ScoredPoint]]:
-        requests = [request_of(search, limit, one, self._bm25, self._layout) for one in asked]
-        wanted = [one for one in requests if one is not None]
+    def _query(self, wanted: list[models.QueryRequest]) -> list[list[models.ScoredPoint]]:
         if not wanted:
-            return [[] for _ in asked]
+            return []
         answers = self._connection.call(
             "searching", lambda: self._connection.client.query_batch_points(self._name, wanted)
         )
         if len(answers) != len(wanted):
             raise Unreachable(
-                f"{self._connection.name} sent {len(answers)} answers to {len(wanted)} questions",
+                f"{self._connection.name} sent {len(answers)} answers to {len(wanted)} queries",
                 remedy="Check that qdrant_url leads to a Qdrant server, and its version",
             )
-        left = iter(answers)
-        return [[] if one is None else next(left).points for one in requests]
+        return [one.points for one in answers]
+
+
+def _may_be_one_alone(error: EngineError) -> bool:
+    """Whether a batch may have failed because of one of its questions.
+
+    Where nobody answers, or all are refused alike, asking one by one would only take longer.
+    """
+    cause = error.__cause__
+    if not isinstance(cause, UnexpectedResponse):
+        return False
+    return not isinstance(error, Unreachable) or cause.status_code == 500

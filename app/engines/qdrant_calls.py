@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import ssl
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 from qdrant_client import QdrantClient
@@ -18,8 +21,10 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from app.core.errors import EngineError, Unreachable
 
 T = TypeVar("T")
-#: Statuses of servers that are busy, starting or being replaced.
-_PASSING = frozenset({429, 500, 502, 503, 504})
+#: Statuses of servers that are busy, starting or being replaced; Qdrant's own time-out is a 408.
+_PASSING = frozenset({408, 429, 500, 502, 503, 504})
+#: Statuses of what is refused to every request alike: the key, or the collection is missing.
+_LASTING = frozenset({401, 403, 404})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 
 
@@ -36,8 +41,21 @@ class Server:
 
     @property
     def host(self) -> str:
-        """Host and port, as messages and provenance name it."""
-        return self.url.partition("://")[2].rstrip("/")
+        """Host, port and path, as messages and provenance name it."""
+        parts = urlsplit(self.url)
+        return f"{parts.netloc}{parts.path}".rstrip("/")
+
+    @property
+    def key(self) -> str | None:
+        """The key in the environment; raises EngineError for one that no header can carry."""
+        # A line end comes with many a file of variables; the client would tell the key with it.
+        key = os.environ.get(self.key_env, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise EngineError(
+                f"the key in {self.key_env} holds line ends or characters beyond ASCII",
+                remedy=f"Set {self.key_env} to the key alone",
+            )
+        return key or None
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,7 @@ class Connection:
     server: Server | None = None
     missing: str = "Run desk index again"
     pause: Callable[[float], None] = field(default=time.sleep, repr=False)
+    _interrupts: list[None] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
     def embedded(cls) -> Connection:
@@ -56,16 +75,17 @@ class Connection:
 
     @classmethod
     def to(cls, server: Server, missing: str = "Run desk index again") -> Connection:
-        """A server; nothing is asked of it yet."""
+        """A server, not asked anything yet; raises EngineError for a key that cannot be sent."""
         with warnings.catch_warnings():
             # A key over plain http is for the person who wrote the address to decide.
             warnings.simplefilter("ignore", UserWarning)
             client = QdrantClient(
                 url=server.url,
                 port=None,
-                api_key=os.environ.get(server.key_env) or None,
+                api_key=server.key,
                 timeout=server.timeout,
                 check_compatibility=False,
+                verify=_certificates(),
             )
         return cls(client, server, missing)
 
@@ -74,13 +94,17 @@ class Connection:
         """What messages call it."""
         return f"Qdrant at {self.server.host}" if self.server else "Qdrant"
 
+    def interrupt(self) -> None:
+        """Let no request that is under way now be tried again; later ones are."""
+        self._interrupts.append(None)
+
     def call(self, doing: str, request: Callable[[], T]) -> T:
         """The answer. What passes by itself is asked again, a bounded number of times.
 
         Raises Unreachable where it still fails then, EngineError for what asking does not mend.
         """
         retries = self.server.retries if self.server else 0
-        wait = _FIRST_PAUSE
+        wait, interrupts = _FIRST_PAUSE, len(self._interrupts)
         failure: Exception
         for left in range(retries, -1, -1):
             try:
@@ -101,10 +125,13 @@ class Connection:
             if left:
                 self.pause(min(wait, _LONGEST_PAUSE))
                 wait *= 2
-        raise self._gone(doing, failure, retries) from failure
+            if len(self._interrupts) > interrupts:
+                break
+        raise self._gone(doing, failure, retries - left) from failure
 
     def _gone(self, doing: str, error: Exception, retries: int) -> Unreachable:
-        again = f", also when asked {retries} more times" if retries else ""
+        more = "once more" if retries == 1 else f"{retries} more times"
+        again = f", also when asked {more}" if retries else ""
         source = error.source if isinstance(error, ResponseHandlingException) else error
         if isinstance(source, httpx.TimeoutException) and self.server:
             return Unreachable(
@@ -112,22 +139,28 @@ class Connection:
                 remedy="See the server's load, or raise timeout under [qdrant] in collection.toml",
             )
         if isinstance(source, httpx.ConnectError):
+            if _insecure(source):
+                return Unreachable(
+                    f"there is no secure connection to {self.name} while {doing}{again}",
+                    remedy="Correct qdrant_url in collection.toml (http or https), or the server's "
+                    "certificate",
+                )
             return Unreachable(
                 f"{self.name} does not answer while {doing}{again}",
                 remedy="Start it, or correct qdrant_url in collection.toml",
             )
-        if isinstance(source, UnexpectedResponse):
+        if isinstance(source, UnexpectedResponse) and source.status_code != 429:
             return Unreachable(
                 f"{self.name} failed while {doing}{again}: {_words(source)}",
                 remedy="See the server's log",
             )
-        if isinstance(source, QdrantException):
+        if isinstance(source, UnexpectedResponse | QdrantException):
             return Unreachable(
                 f"{self.name} is asked too often while {doing}{again}",
                 remedy="Lower concurrency under [qdrant] in collection.toml",
             )
         return Unreachable(
-            f"the connection to {self.name} broke off while {doing}{again}: {source}",
+            f"the connection to {self.name} broke off while {doing}{again}",
             remedy="See the server's log",
         )
 
@@ -142,9 +175,10 @@ class Connection:
             has = bool(os.environ.get(key))
             state = "refuses the key" if has else "wants a key"
             remedy = f"Set {key} to a key that may do this" if has else f"Set {key}"
-            return EngineError(f"{self.name} {state} while {doing}: {_words(error)}", remedy=remedy)
+            return Unreachable(f"{self.name} {state} while {doing}: {_words(error)}", remedy=remedy)
         remedy = self.missing if error.status_code == 404 else "See the server's log"
-        return EngineError(f"{self.name} refused while {doing}: {_words(error)}", remedy=remedy)
+        kind = Unreachable if error.status_code in _LASTING else EngineError
+        return kind(f"{self.name} refused while {doing}: {_words(error)}", remedy=remedy)
 
 
 def _passing(error: Exception) -> bool:
@@ -153,8 +187,20 @@ def _passing(error: Exception) -> bool:
         return error.status_code in _PASSING
     if not isinstance(error, ResponseHandlingException):
         return True  # status 429 with a Retry-After the client cannot read
-    source = error.source if isinstance(error, ResponseHandlingException) else None
-    return isinstance(source, httpx.TransportError)
+    return isinstance(error.source, httpx.TransportError)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Those to trust, read once: it takes a tenth of a second."""
+    return httpx.create_ssl_context()
+
+
+def _insecure(error: BaseException | None) -> bool:
+    """Whether a connection failed because it was to be secure."""
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _words(error: UnexpectedResponse) -> str:
@@ -163,4 +209,4 @@ def _words(error: UnexpectedResponse) -> str:
         said = json.loads(error.content)["status"]["error"]
     except (ValueError, TypeError, KeyError):
         said = error.reason_phrase
-    return f"{said} (status {error.status_code})"
+    return f"{' '.join(str(said).split())[:300]} (status {error.status_code})"

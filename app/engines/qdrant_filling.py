@@ -49,8 +49,11 @@ def fill(
     Returns how many were put in: those that are there are left, so that a filling that broke off
     goes on. Raises EngineError; what was put in until then stays.
     """
-    known = _begun(connection, name, dimension if vectors_of else None, filters)
+    known = _begun(connection, name, dimension if vectors_of else None)
     wanted = [chunk for chunk in chunks if point_id(chunk.key) not in known]
+    if wanted and connection.server is not None:
+        # Not only where it was made just now: an earlier filling may have broken off before this.
+        _make_indexes(connection, name, filters)
     bm25 = Bm25()
 
     def put(batch: Sequence[Chunk]) -> int:
@@ -66,29 +69,34 @@ def fill(
         return len(batch)
 
     batches = [wanted[start : start + _BATCH] for start in range(0, len(wanted), _BATCH)]
-    workers = connection.server.concurrency if connection.server else 1
     done = 0
-    for number in _in_parallel(put, batches, workers):
+    for number in _in_parallel(connection, put, batches):
         done += number
         progress(done, len(wanted))
     return done
 
 
 def _in_parallel(
-    put: Callable[[Sequence[Chunk]], int], batches: Sequence[Sequence[Chunk]], workers: int
+    connection: Connection,
+    put: Callable[[Sequence[Chunk]], int],
+    batches: Sequence[Sequence[Chunk]],
 ) -> Iterator[int]:
     """Some batches at a time, so that no more than those are held as points."""
+    workers = connection.server.concurrency if connection.server else 1
     if workers == 1:  # local mode cannot take two at once
         yield from map(put, batches)
         return
     with ThreadPoolExecutor(workers) as pool:
-        for start in range(0, len(batches), 2 * workers):
-            yield from pool.map(put, batches[start : start + 2 * workers])
+        try:
+            for start in range(0, len(batches), 2 * workers):
+                yield from pool.map(put, batches[start : start + 2 * workers])
+        except BaseException:
+            # One has failed, or it was stopped: those beside it are not tried again.
+            connection.interrupt()
+            raise
 
 
-def _begun(
-    connection: Connection, name: str, dimension: int | None, filters: Filter
-) -> frozenset[str]:
+def _begun(connection: Connection, name: str, dimension: int | None) -> frozenset[str]:
     """The point ids a collection has; makes it where it is not there."""
     client, doing = connection.client, "filling the collection"
     if connection.call(doing, lambda: client.collection_exists(name)):
@@ -111,15 +119,23 @@ def _begun(
         cause = error.__cause__
         if not isinstance(cause, UnexpectedResponse) or cause.status_code != 409:
             raise
-    if connection.server is not None:
-        for field, allowed in filters.items():
-            schemas = {_schema(value) for value in allowed}
-            if len(schemas) == 1:
-                make = partial(
-                    client.create_payload_index, name, payload_name(field), schemas.pop(), wait=True
-                )
-                connection.call(doing, make)
+        return _ids(connection, name)
     return frozenset()
+
+
+def _make_indexes(connection: Connection, name: str, filters: Filter) -> None:
+    """Indexes for the filter's fields; one that is there already does no harm."""
+    for field, allowed in filters.items():
+        schemas = {_schema(value) for value in allowed}
+        if len(schemas) == 1:
+            make = partial(
+                connection.client.create_payload_index,
+                name,
+                payload_name(field),
+                schemas.pop(),
+                wait=True,
+            )
+            connection.call("filling the collection", make)
 
 
 def _schema(value: object) -> models.PayloadSchemaType:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from qdrant_client import models
 from qdrant_edge import Bm25
 
+from app.core.payload import outermost
 from app.engines.qdrant_calls import Connection
 
 _PAGE = 1_000
@@ -53,7 +54,7 @@ def pages(
     connection: Connection, name: str, fields: Sequence[str]
 ) -> Iterator[list[tuple[str | int, Mapping[str, Any]]]]:
     """Every point with those payload fields, in the order of ids, some at a time."""
-    wanted: list[str] = sorted({_first(field) for field in fields})
+    wanted: list[str] = sorted({outermost(field) for field in fields})
     offset: Any = None
     while True:
         page = partial(
@@ -72,25 +73,6 @@ def pages(
 
 def _id(value: Any) -> str | int:
     return value if isinstance(value, int) else str(value)
-
-
-def _first(field: str) -> str:
-    """The outermost name of a path."""
-    return field.partition(".")[0].removesuffix("[]")
-
-
-def nested(payload: Any, path: str) -> Any:
-    """The value at a payload path such as `meta.lang` or `tags[].name`; None where there is none.
-
-    `[]` goes into every element of a list, as in Qdrant's filters.
-    """
-    name, _, rest = path.partition(".")
-    several = name.endswith("[]")
-    value = payload.get(name.removesuffix("[]")) if isinstance(payload, dict) else None
-    if several:
-        values = value if isinstance(value, list) else []
-        return [nested(one, rest) for one in values] if rest else values
-    return nested(value, rest) if rest else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,9 @@ from app.core.model import ChunkKey, Hit
 
 #: A search goes this many hits beyond the depth, so that ties there are seen.
 BEYOND = 10
+#: After this many questions in a row without an answer the rest is not asked.
+ENOUGH = 5
+USUAL_RRF_K = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +108,28 @@ def settled(scored: list[tuple[float, ChunkKey]], depth: int, limit: int) -> lis
     ]
 
 
-def prefix_differs(full: Sequence[Hit], prefix: Sequence[Hit]) -> bool:
-    """Whether a search for K hits disagrees with the first K of a deeper one, ties aside."""
+def fused(sides: Sequence[Sequence[Hit]], k: int, depth: int) -> list[Hit]:
+    """Reciprocal rank fusion, ranks counted from 0 as Qdrant does.
+
+    Done here: the engine would rank equal scores of a side in its own order, which is another one
+    after every filling, and so would be the fused scores.
+    """
+    scores: dict[ChunkKey, float] = {}
+    for hits in sides:
+        for hit in hits:
+            scores[hit.key] = scores.get(hit.key, 0.0) + 1 / (k + hit.rank - 1)
+    scored = [(significant(score), key) for key, score in scores.items()]
+    return settled(scored, depth, len(scored) + 1) or []
+
+
+def prefix_differs(full: Sequence[Hit], prefix: Sequence[Hit], *, ordered: bool = False) -> bool:
+    """Whether a search for K hits disagrees with the first K of a deeper one, ties aside.
+
+    `ordered`: the order is the engine's own, and equal scores are no excuse for another one.
+    """
     cut = full[: len(prefix)]
+    if ordered:
+        return [h.key for h in cut] != [h.key for h in prefix]
     if len(cut) != len(prefix) or [h.score for h in cut] != [h.score for h in prefix]:
         return True
     last = prefix[-1].score if prefix else None

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.core.corpus import MAX_CHUNK_CHARACTERS, eligibility_fields, is_eligible
+from app.core.corpus import MAX_CHUNK_CHARACTERS, is_eligible
 from app.core.errors import Problem
 from app.core.jsonlines import parse_object
-from app.core.model import ChunkKey
+from app.core.model import ChunkKey, FieldValue
+from app.core.payload import comparable, values_at
 from app.core.text import canonical, fault_in_id, fault_in_text, shown, text_hash
-from app.engines.qdrant_source import nested
 from app.settings import CollectionSettings
 
 PointId = str | int
@@ -34,8 +34,8 @@ def order(point: PointId) -> tuple[int, int, str]:
 class Reader:
     """Makes a line of every point, and remembers what cannot be one.
 
-    `left_out` counts points without a chunk's text and ids that the filter keeps out, `eligible`
-    those it lets pass. A point that passes and is no chunk is a problem.
+    `left_out` counts points that the filter keeps out and that are no chunk, or that of another
+    point; `eligible` those it lets pass. A point that passes and is no chunk is a problem.
     """
 
     settings: CollectionSettings
@@ -45,6 +45,7 @@ class Reader:
     eligible: int = 0
     catalogued: int = 0
     _seen: dict[bytes, PointId] = field(default_factory=dict)
+    _kept_out: set[bytes] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Take the mapping from the settings."""
@@ -60,13 +61,12 @@ class Reader:
 
     def line(self, point: PointId, payload: Mapping[str, Any]) -> bytes | None:
         """The line of a point, None for one that is left out or refused."""
-        values = {name: nested(payload, name) for name in self._filters}
-        fields = eligibility_fields(values, self._filters)
+        fields = self._fields(payload)
         eligible = is_eligible(fields, self._filters)
         try:
             record = self._record(payload, point)
             key = ChunkKey(record["document"], record["version"], record["chunk"])
-            self._once(key, point)
+            self._once(key, point, eligible=eligible)
         except _Unusable as reason:
             if not eligible:
                 self.left_out += 1
@@ -81,6 +81,14 @@ class Reader:
         self.eligible += eligible
         line = canonical({"format": 1, "point": point, **record, "fields": fields})
         return f"{line}\n".encode()
+
+    def _fields(self, payload: Mapping[str, Any]) -> dict[str, FieldValue]:
+        """What the filter compares, by the name it has there."""
+        found: dict[str, FieldValue] = {}
+        for name in self._filters:
+            if values := comparable(values_at(payload, name)):
+                found[name] = values[0] if len(values) == 1 else values
+        return found
 
     def _record(self, payload: Mapping[str, Any], point: PointId) -> dict[str, str]:
         text = self._value(payload, "text")
@@ -107,7 +115,8 @@ class Reader:
 
     def _value(self, payload: Mapping[str, Any], role: str, *, optional: bool = False) -> str:
         path = self._roles.get(role)
-        value = nested(payload, path) if path is not None else None
+        found = values_at(payload, path) if path is not None else []
+        value = found[0] if found else None
         if value is None and optional:
             return ""
         if isinstance(value, int) and not isinstance(value, bool) and role != "text":
@@ -125,12 +134,24 @@ class Reader:
             raise _Unusable(f"the {role} id {shown(value)} {fault}")
         return value
 
-    def _once(self, key: ChunkKey, point: PointId) -> None:
-        """A key stands once. Only hashes of the keys are held, and the points that have them."""
+    def _once(self, key: ChunkKey, point: PointId, *, eligible: bool) -> None:
+        """A key stands once. Only hashes of the keys are held, and the points that have them.
+
+        Where the filter keeps out the point that came first, the one it lets pass has the key.
+        """
         name = hashlib.blake2b(str(key).encode(), digest_size=16).digest()
-        if (other := self._seen.setdefault(name, point)) != point:
+        other = self._seen.get(name)
+        if other is None:
+            if not eligible:
+                self._kept_out.add(name)
+        elif eligible and name in self._kept_out:
+            self._kept_out.remove(name)
+            self.catalogued -= 1
+            self.left_out += 1
+        else:
             hint = "; key = 'point-id' tells them apart" if self._by_text else ""
             raise _Unusable(f"the chunk {key.short()} is also that of point {other}{hint}")
+        self._seen[name] = point
 
     @property
     def _by_text(self) -> bool:
@@ -146,6 +167,7 @@ class Changes:
     changed: int = 0
     removed: int = 0
     unchanged: int = 0
+    _read: tuple[int, int, str] | None = None
 
     def __post_init__(self) -> None:
         """Look at the first line."""
@@ -153,6 +175,11 @@ class Changes:
 
     def take(self, point: PointId, line: bytes | None) -> None:
         """Count one point; points come in their order, as the lines before did."""
+        if line is not None and line == self._line:
+            # A line holds its point: nothing need be read of one that is as it was.
+            self.unchanged += 1
+            self._next()
+            return
         here = order(point)
         while self._line is not None and self._at < here:
             self.removed += 1
@@ -177,11 +204,17 @@ class Changes:
 
     def _next(self) -> None:
         self._line = next(self.before, None)
-        if self._line is not None:
-            value = parse_object(self._line)
+        self._read = None
+
+    @property
+    def _at(self) -> tuple[int, int, str]:
+        """Where the point of the old line stands in the order, read once and only if need be."""
+        if self._read is None:
+            value = parse_object(self._line or b"")
             point = value.get("point") if isinstance(value, dict) else None
             # A line that was damaged counts as one that is gone.
-            self._at = order(point) if isinstance(point, str | int) else (0, -1, "")
+            self._read = order(point) if isinstance(point, str | int) else (0, -1, "")
+        return self._read
 
 
 def lines_of(path: Path) -> Generator[bytes]:

@@ -77,7 +77,9 @@ def check(
         "pairs": dict(sorted(states.items())),
         "relevant": sum(len(labels.relevant(question)) for question in loaded.questions),
     }
-    return CheckReport(name, (), tuple(findings), (*labels.notices, *team.notices), facts, compared)
+    # What opening and comparing both meet is one finding.
+    found = tuple(dict.fromkeys(findings))
+    return CheckReport(name, (), found, (*labels.notices, *team.notices), facts, compared)
 
 
 def _wrong(compared: Sequence[Compared]) -> tuple[Problem, ...]:

@@ -241,4 +241,10 @@ def _differences(first: Execution, second: Execution) -> list[tuple[str, Any, An
         before, after = first.provenance.get(part), second.provenance.get(part)
         if before != after:
             found.append((part, before, after))
+    # Behind one address there may be another program by now.
+    names = [
+        ", ".join(e.provenance.get("checks", {}).get("pipelines", [])) for e in (first, second)
+    ]
+    if names[0] != names[1]:
+        found.append(("pipeline", names[0] or None, names[1] or None))
     return found

@@ -192,12 +192,9 @@ class Target:
                 raise InvalidInput.of([missing])
             distance = shape.distance
             if self.dimension not in (None, shape.size):
-                raise EngineError(
-                    f"the vectors of {source.collection} have {shape.size} dimensions, those of "
-                    f"{self.configuration.embedder_name} {self.dimension}",
-                    place=f"data/{self.collection.name}/collection.toml",
-                    remedy="Name the embedder they were made with, or another source.vector",
-                )
+                name = str(self.configuration.embedder_name)
+                other = other_dimension(self.collection, shape.size, name, self.dimension or 0)
+                raise EngineError(other.message, place=other.place, remedy=other.remedy)
         if self.configuration.mode in ("sparse", "hybrid") and (
             source.sparse_vector not in sync.sparse
         ):
@@ -237,6 +234,16 @@ class Target:
                 f"{self.collection.name} has {wanted[0]:,} and {wanted[1]:,}",
                 remedy=f"Index it again: desk index {self.collection.name}",
             )
+
+
+def other_dimension(collection: Collection, stored: int, name: str, made: int) -> Problem:
+    """Vectors of another length than those an embedder makes."""
+    what = collection.settings.source.collection or collection.name
+    return Problem(
+        f"the vectors of {what} have {stored} dimensions, those of {name} {made}",
+        place=f"data/{collection.name}/collection.toml",
+        remedy="Name the embedder they were made with, or another source.vector",
+    )
 
 
 def lacking(collection: Collection, what: str, name: str | None, there: Sequence[str]) -> Problem:

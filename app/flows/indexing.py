@@ -9,17 +9,18 @@ from functools import partial
 from pathlib import Path
 
 from app.core.corpus import Corpus
-from app.core.errors import InvalidInput
+from app.core.errors import DeskError, InvalidInput
 from app.core.judgments import now
 from app.core.model import ChunkKey
 from app.core.snapshot import write_snapshot
 from app.engines.embedding import Embedder
 from app.engines.vectors import VectorCache, vector_key
 from app.flows.embedders import make_embedder, rendered
-from app.flows.filling import Target
+from app.flows.filling import Target, connection_of
 from app.flows.loading import Loaded, load, require_eligible
 from app.flows.manifests import Manifest, manifest_path, write_manifest
 from app.flows.progress import Progress, exclusively, marked, silent
+from app.flows.superseded import on_server
 from app.workspace import Collection
 
 
@@ -85,8 +86,26 @@ def index(
             f"Wrote labels/{collection.name}/complete/{written.name}: the chunks the labels are "
             "complete for. Commit it with the labels."
         )
+    if configurations is None:
+        found += _superseded(collection, loaded.corpus)
     first, *rest = reports
     return [replace(first, notices=(*found, *first.notices)), *rest]
+
+
+def _superseded(collection: Collection, corpus: Corpus) -> list[str]:
+    """A sentence on collections on the server that are of no use any more, where there are any."""
+    if collection.settings.qdrant_url is None:
+        return []
+    try:
+        older = on_server(collection, corpus, connection_of(collection)).superseded
+    except DeskError:
+        return []  # what was to be indexed is indexed; a key may not be allowed to list
+    if not older:
+        return []
+    return [
+        f"Older collections of {collection.name} on the server that no configuration needs: "
+        f"{len(older)}. Remove them: desk prune {collection.name} --server"
+    ]
 
 
 def _index_one(loaded: Loaded, path: Path, names: list[str], progress: Progress) -> IndexReport:
@@ -113,8 +132,10 @@ def _index_one(loaded: Loaded, path: Path, names: list[str], progress: Progress)
     )
     write_manifest(path, manifest)
     uploaded = None
-    if collection.settings.qdrant_url is not None and configuration.mode != "external":
-        target = Target(collection, names[0], corpus, embedder)
+    # Those that ask another program share a manifest with lexical search, and need no upload.
+    searched = [one for one in names if collection.configuration(one).mode != "external"]
+    if collection.settings.qdrant_url is not None and searched:
+        target = Target(collection, searched[0], corpus, embedder)
         uploaded = target.upload(partial(progress, f"Uploading {collection.name}"))
     notices = (
         (

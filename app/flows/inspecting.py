@@ -52,11 +52,12 @@ def inspect_question(
     """
     searcher = open_searcher(loaded.collection, configuration, loaded.corpus, engine_for)
     depth = max(searcher.configuration.depth, k + BEYOND)
-    searcher.engine  # noqa: B018 - filled before the clock of the search runs
+    engine = searcher.engine  # filled before the clock of the search runs
     ranking = searcher.rank(question, loaded.questions[question].text, depth).ranking
     threshold = searcher.configuration.threshold
     hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
-    scored = score_rankings([ranking], loaded.labels, hashes, sorted({k, depth}), threshold)
+    cutoffs, ties = sorted({k, depth}), not engine.ordered
+    scored = score_rankings([ranking], loaded.labels, hashes, cutoffs, threshold, ties=ties)
     by_k = {score.k: score for score in scored.questions}
     deep = by_k[depth].ranking
     return Inspection(
@@ -77,6 +78,9 @@ def _missed(
     loaded: Loaded, ranking: Ranking, question: str, k: int, threshold: float | None
 ) -> list[tuple[str, str]]:
     hits = {hit.key: hit for hit in ranking.hits}
+    # A program's own order need not be that of its scores: a threshold may cut anywhere in it.
+    kept = [hit.key for hit in ranking.hits if threshold is None or hit.score >= threshold]
+    places = {key: place for place, key in enumerate(kept, start=1)}
     found: list[tuple[int, str, str]] = []
     for key in loaded.labels.relevant(question):
         hit = hits.get(key)
@@ -85,8 +89,8 @@ def _missed(
             short = f"not in the first {len(ranking.hits)}" if ranking.hits else "nothing came back"
             where = "no longer in the corpus" if gone else short
             found.append((len(ranking.hits) + 1, key.short(), where))
-        elif threshold is not None and hit.score < threshold:
+        elif key not in places:
             found.append((hit.rank, key.short(), f"rank {hit.rank}, below the threshold"))
-        elif hit.rank > k:
-            found.append((hit.rank, key.short(), f"rank {hit.rank}"))
+        elif places[key] > k:
+            found.append((hit.rank, key.short(), f"rank {places[key]}"))
     return [(name, where) for _, name, where in sorted(found)]

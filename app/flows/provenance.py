@@ -16,7 +16,7 @@ from app.flows.searching import Searcher
 
 #: Version of how rankings are made; part of the fingerprint, so that an execution of an older
 #: program is not taken for one of this program.
-RANKING_VERSION = 1
+RANKING_VERSION = 2
 
 
 def user() -> str:

@@ -106,8 +106,11 @@ def _as_zero(found: Sequence[tuple[str, Sequence[Mean]]]) -> str:
 
 
 def _title(one: Evaluation) -> str:
-    again = " (made earlier; nothing that decides it has changed)" if one.reused else ""
     execution = one.execution
+    again = " (made earlier; nothing that decides it has changed)"
+    if execution.provenance["configuration"]["mode"] == "external":
+        again = " (made earlier; the program it asked may have changed since)"
+    again = again if one.reused else ""
     return f"{execution.configuration}: execution {execution.id}, {execution.status}{again}"
 
 

@@ -121,8 +121,12 @@ class Run:
         if earlier is None:
             return {}, checks
         rankings, _ = executions.rankings(self.store, earlier)
-        kept = {one.question: one for one in rankings if one.failure is None}
-        checks.take(earlier.provenance.get("checks", {}))
+        again = checks.take(earlier.provenance.get("checks", {}))
+        kept = {
+            one.question: one
+            for one in rankings
+            if one.failure is None and one.question not in again
+        }
         return kept, checks
 
     def _search(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def score_rankings(
                 one.question,
                 k,
                 len(graded[one.question]),
-                by_question[one.question].hits[0].score if by_question[one.question].hits else None,
+                max((hit.score for hit in by_question[one.question].hits), default=None),
                 threshold,
             )
             for one in questions
@@ -68,11 +69,17 @@ def score_rankings(
 def graded_hits(
     ranking: Ranking, labels: Labels, text_hashes: Mapping[ChunkKey, str], threshold: float | None
 ) -> tuple[GradedHit, ...]:
-    """The hits of a ranking with their labels, those below the threshold cut."""
+    """The hits of a ranking with their labels, those below the threshold cut.
+
+    What is left moves up: an order that is not that of the scores is cut anywhere.
+    """
+    kept = [hit for hit in ranking.hits if threshold is None or hit.score >= threshold]
     return tuple(
-        GradedHit(hit, labels.label(ranking.question, hit.key, text_hashes.get(hit.key, "")))
-        for hit in ranking.hits
-        if threshold is None or hit.score >= threshold
+        GradedHit(
+            hit if hit.rank == rank else replace(hit, rank=rank),
+            labels.label(ranking.question, hit.key, text_hashes.get(hit.key, "")),
+        )
+        for rank, hit in enumerate(kept, start=1)
     )
 
 

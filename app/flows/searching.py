@@ -15,15 +15,12 @@ from app.core.corpus import Corpus
 from app.core.errors import EngineError, NotReady, Unreachable
 from app.core.model import Hit, Ranking
 from app.engines.embedding import Embedded, Embedder, embed_all, render
-from app.engines.retrieval import Asked, Engine, Search
+from app.engines.retrieval import ENOUGH, Asked, Engine, Search
 from app.flows.embedders import make_embedder
 from app.flows.filling import Target
 from app.flows.manifests import misfit
 from app.settings import Configuration
 from app.workspace import Collection
-
-#: After this many questions in a row without an answer the rest is not asked.
-_ENOUGH = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +106,7 @@ class Searcher:
             for answer in self._at_once(engine, left, depth):
                 silent = silent + 1 if isinstance(answer.error, Unreachable) else 0
                 yield answer
-                if silent >= _ENOUGH and answer.error is not None:
+                if silent >= ENOUGH and answer.error is not None:
                     reason = f"not searched: {answer.error}"
                     for question, _ in left:
                         yield Answer(Ranking(question, failure=reason))

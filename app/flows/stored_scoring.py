@@ -21,7 +21,8 @@ def score_execution(
     store: Store, execution: Execution, loaded: Loaded, scoring: ScoringSettings
 ) -> Scored:
     """The outcomes of an execution under the labels as they are now."""
-    evidence = _evidence(store, execution, loaded, max(scoring.cutoffs))
+    depth = None if execution.cut_anywhere else max(scoring.cutoffs)
+    evidence = _evidence(store, execution, loaded, depth)
     complete = loaded.labels.complete_hashes
     with scores.kept(store, execution, loaded.labels) as label_set:
         return score_stored(
@@ -71,7 +72,7 @@ def score_stored(
     )
 
 
-def _evidence(store: Store, execution: Execution, loaded: Loaded, depth: int) -> Evidence:
+def _evidence(store: Store, execution: Execution, loaded: Loaded, depth: int | None) -> Evidence:
     """The graded hits of every question, read once, when the first is asked for."""
     hashes: Mapping[ChunkKey, str] = {
         key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
 
-from app.core.catalogue import POINTS, Dense, Sync, write_sync
+from app.core.catalogue import POINTS, SYNC, Dense, Sync, as_file, host_of
 from app.core.errors import InvalidInput, NotReady, Problem
 from app.core.files import on_disk, replacing
 from app.core.judgments import now
@@ -55,16 +57,20 @@ def sync(collection: Collection, progress: Progress = silent) -> SyncReport:
     total = _count(connection, of)
     reader, path = Reader(settings), collection.catalogue / POINTS
     place = f"data/{name}/catalogue"
+    told = marked(collection.workspace.running, f"Syncing {name}", "The catalogue is as it was")
     with on_disk("the catalogue cannot be written", place, "Make room, or mend the permissions"):
         collection.catalogue.mkdir(parents=True, exist_ok=True)
-    told = marked(collection.workspace.running, f"Syncing {name}", "The catalogue is as it was")
-    with exclusively(collection.catalogue / "sync.lock", f"syncing {name}", place), told as found:
-        with closing(lines_of(path)) as before, replacing(path) as beside:
-            changes, read = Changes(before), 0
-            with (
-                on_disk("the catalogue cannot be written", place, "Make room, then sync again"),
-                beside.open("wb") as file,
-            ):
+        with (
+            exclusively(collection.catalogue / "sync.lock", f"syncing {name}", place),
+            told as found,
+            # Inside out, the points take their place before the note about them: where a crash
+            # comes between, the older note fits neither new settings nor another number of points.
+            replacing(collection.catalogue / SYNC) as note_beside,
+            replacing(path) as beside,
+        ):
+            _clear(collection.catalogue, beside)
+            with closing(lines_of(path)) as before, beside.open("wb") as file:
+                changes, read = Changes(before), 0
                 for page in pages(connection, of, reader.fields):
                     for point, payload in page:
                         line = reader.line(point, payload)
@@ -73,25 +79,27 @@ def sync(collection: Collection, progress: Progress = silent) -> SyncReport:
                     read += len(page)
                     progress(f"Syncing {name}", read, max(total, read))
                 changes.end()
-                file.flush()
-                os.fsync(file.fileno())
+                _settle(file)
             _require_chunks(reader, collection, of)
-        made = Sync(
-            format=1,
-            collection=of,
-            host=connection.server.host if connection.server else "",
-            points=read,
-            catalogued=reader.catalogued,
-            left_out=reader.left_out,
-            dense={
-                one: Dense(size=size, distance=distance)
-                for one, (size, distance) in shape.dense.items()
-            },
-            sparse=list(shape.sparse),
-            mapping=settings.mapping,
-            synced=now(),
-        )
-        write_sync(collection.catalogue, made)
+            doubts = list(_doubts(connection, collection, of, read, reader.eligible))
+            made = Sync(
+                format=1,
+                collection=of,
+                host=host_of(str(settings.qdrant_url)),
+                points=read,
+                catalogued=reader.catalogued,
+                left_out=reader.left_out,
+                dense={
+                    one: Dense(size=size, distance=distance)
+                    for one, (size, distance) in shape.dense.items()
+                },
+                sparse=list(shape.sparse),
+                mapping=settings.mapping,
+                synced=now(),
+            )
+            with note_beside.open("wb") as file:
+                file.write(as_file(made).encode())
+                _settle(file)
     return SyncReport(
         name,
         made,
@@ -99,13 +107,26 @@ def sync(collection: Collection, progress: Progress = silent) -> SyncReport:
         changes.new,
         changes.changed,
         changes.removed,
-        (*found, *_doubts(connection, collection, made, reader.eligible)),
+        (*found, *doubts),
     )
 
 
-def _count(connection: Connection, name: str) -> int:
+def _clear(folder: Path, beside: Path) -> None:
+    """Remove what a sync left that was killed; the lock says that none goes on."""
+    for path in folder.glob(f".{POINTS}.*"):
+        if path != beside:
+            path.unlink(missing_ok=True)
+
+
+def _settle(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _count(connection: Connection, name: str, wanted: Any = None) -> int:
     return connection.call(
-        "counting points", lambda: connection.client.count(name, exact=True)
+        "counting points",
+        lambda: connection.client.count(name, count_filter=wanted, exact=True),
     ).count
 
 
@@ -115,12 +136,11 @@ def _require_vectors(collection: Collection, shape: Shape) -> None:
     for configuration in collection.settings.configurations.values():
         mode = configuration.mode
         if mode in ("dense", "hybrid") and (source.vector or "") not in shape.dense:
-            problems.append(lacking(collection, "vector", source.vector, list(shape.dense)))
-            if source.vector in shape.several:
-                several = (
-                    f"{source.vector} has several vectors a point, which are not searched here"
-                )
-                problems.append(Problem(several, str(source.collection), "Name another vector"))
+            missing = lacking(collection, "vector", source.vector, list(shape.dense))
+            if (source.vector or "") in shape.several:
+                there = f"{missing.message}; {source.vector or 'the unnamed one'} has several a "
+                missing = replace(missing, message=f"{there}point, which are not searched here")
+            problems.append(missing)
         if mode in ("sparse", "hybrid") and source.sparse_vector not in shape.sparse:
             problems.append(
                 lacking(collection, "sparse_vector", source.sparse_vector, shape.sparse)
@@ -145,21 +165,16 @@ def _require_chunks(reader: Reader, collection: Collection, of: str) -> None:
 
 
 def _doubts(
-    connection: Connection, collection: Collection, made: Sync, eligible: int
+    connection: Connection, collection: Collection, of: str, read: int, eligible: int
 ) -> Iterator[str]:
-    """What will keep `evaluate` from running, or deserves a look before labels are spent."""
-    layout = Layout(literal=True)
-    wanted = filter_of(collection.settings.filters, layout)
-    passing = connection.call(
-        "counting points",
-        lambda: connection.client.count(made.collection, count_filter=wanted, exact=True),
-    ).count
-    points = _count(connection, made.collection)
-    if (points, passing) != (made.points, eligible):
+    """What will keep `evaluate` from running."""
+    passing = _count(connection, of, filter_of(collection.settings.filters, Layout(literal=True)))
+    points = _count(connection, of)
+    if (points, passing) != (read, eligible):
         yield (
-            f"{made.collection} changed while it was read, or reads its filter otherwise: it has "
-            f"{points:,} points, {passing:,} of them eligible; read were {made.points:,} and "
-            f"{eligible:,}. Sync it again."
+            f"{of} changed while it was read, or reads its filter otherwise: it has {points:,} "
+            f"points, {passing:,} of them eligible; read were {read:,} and {eligible:,}. Sync it "
+            "again."
         )
 
 

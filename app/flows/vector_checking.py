@@ -5,42 +5,29 @@ A wrong model, template or cut shows here before a label is spent on what it fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.errors import DeskError, NotReady, Problem
+from app.core.errors import DeskError, InvalidInput, NotReady, Problem
 from app.core.model import Chunk
-from app.engines.embedding import Embedder, embed_all
+from app.engines.embedding import embed_all
 from app.engines.qdrant_requests import DENSE, SPARSE, point_id
 from app.engines.qdrant_source import Stored, lexical, stored
 from app.engines.vectors import VectorCache, vector_key
 from app.flows.embedders import make_embedder, rendered
-from app.flows.filling import Target, connection_of
+from app.flows.filling import Target, connection_of, lacking, other_dimension
 from app.flows.loading import Loaded
 from app.flows.progress import Progress, silent
+from app.flows.vector_diagnosis import SAME, SAME_WORDS, damage, diagnosis
 from app.flows.wording import count
 from app.workspace import Collection
 
 SAMPLE = 20
-#: Two builds of one model, or one with weights rounded, come to 0.99 and above.
-SAME, SAME_WORDS = 0.99, 0.95
-#: Wordings tried where the configured one does not fit, so that the right one can be named.
-_OTHER = (
-    "{text}",
-    "{title}\n{text}",
-    "{title} {text}",
-    "{title}\n\n{text}",
-    "passage: {text}",
-    "search_document: {text}",
-    "title: none | text: {text}",
-    "title: {title_or_none} | text: {text}",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,20 +110,18 @@ def _dense(loaded: Loaded, names: tuple[str, ...], sample: Sequence[Chunk]) -> C
     place = f"data/{collection.name}/collection.toml"
     what = collection.settings.source.collection or collection.name
     if old.shape[1] != new.shape[1]:
-        message = (
-            f"the vectors of {what} have {old.shape[1]} dimensions, those of {embedder.name} "
-            f"{new.shape[1]}: another model made them"
-        )
-        remedy = f"Correct embedder of {', '.join(names)}"
-        return Compared(names, embedder.name, (), Problem(message, place, remedy))
+        other = other_dimension(collection, old.shape[1], embedder.name, new.shape[1])
+        return Compared(names, embedder.name, (), other)
     cosines = _cosines(old, new)
     finding = None
-    if min(cosines) < SAME:
+    if min(cosines) < SAME and not collection.settings.foreign:
+        finding = damage(Target(collection, names[0], loaded.corpus, embedder), cosines)
+    elif min(cosines) < SAME:
 
         def again(wording: str) -> list[float]:
             return _cosines(old, embed_all(embedder, rendered(sample, wording)).vectors)
 
-        message, remedy = _diagnosis(cosines, embedder, template, again)
+        message, remedy = diagnosis(cosines, embedder, template, again)
         finding = Problem(f"the vectors of {what} are not those of {message}", place, remedy)
     rows = tuple(
         (chunk.key.short(), len(chunk.text), round(cosine, 6))
@@ -145,51 +130,16 @@ def _dense(loaded: Loaded, names: tuple[str, ...], sample: Sequence[Chunk]) -> C
     return Compared(names, embedder.name, rows, finding)
 
 
-def _diagnosis(
-    cosines: Sequence[float],
-    embedder: Embedder,
-    template: str,
-    again: Callable[[str], list[float]],
-) -> tuple[str, str]:
-    """What the cosines say, and what to do about it."""
-    said = f"{embedder.name} with {template!r}: cosine {min(cosines):.3f} to {max(cosines):.3f}"
-    fitting = [cosine >= SAME for cosine in cosines]
-    # The sample is ordered by length: where only its tail differs, it is the length that matters.
-    if fitting[0] and sum(a != b for a, b in pairwise(fitting)) == 1:
-        longest = len(fitting) - sum(fitting)
-        return (
-            f"{said}. Only the {longest} longest of {len(fitting)} differ: their texts were cut "
-            "elsewhere before they were embedded",
-            "Embed them with the same limit, or index shorter chunks",
-        )
-    tried = {wording: again(wording) for wording in _OTHER if wording != template}
-    best = max(tried, key=lambda wording: median(tried[wording]))
-    if min(tried[best]) >= SAME:
-        return f"{said}. With {best!r} they agree", f"Set document_template = {_toml(best)}"
-    if median(cosines) >= SAME_WORDS:
-        return (
-            f"{said}. That is close: another build or rounding of the model, or a wording that "
-            "differs a little",
-            "Use the build the vectors were made with, or embed the chunks anew",
-        )
-    return (
-        f"{said}. No wording that was tried agrees: another model, or another text than the one "
-        "named as text",
-        "Correct embedder, document_template or source.fields.text",
-    )
-
-
-def _toml(text: str) -> str:
-    return '"' + text.replace("\n", "\\n") + '"'
-
-
 def _stored_dense(target: Target, sample: Sequence[Chunk]) -> NDArray[np.float32]:
     """The stored vectors of some chunks; raises NotReady for one that is not there."""
     collection, settings = target.collection, target.collection.settings
     if settings.qdrant_url is None:
         cache = VectorCache.of(collection.vectors, target.digest or "")
         texts = rendered(sample, target.configuration.templates[1])
-        loaded = cache.load([vector_key(text) for text in texts], target.dimension or 0)
+        # Opening the cache would make it, and looking must not write.
+        there = cache.path.exists()
+        keys = [vector_key(text) for text in texts]
+        loaded = cache.load(keys, target.dimension or 0) if there else None
         if loaded is None:
             remedy = f"Index it: desk index {collection.name}"
             raise NotReady(f"vectors of {collection.name} are missing", remedy=remedy)
@@ -237,6 +187,8 @@ def _on_server(
 ) -> Mapping[str | int, Stored]:
     """What a server stores of some chunks; raises NotReady for one without such a vector."""
     collection: Collection = target.collection
+    if collection.settings.foreign:
+        _require_there(collection, dense, sparse)
     ids = [_point(chunk) for chunk in sample]
     found = stored(connection_of(collection), target.in_qdrant, ids, dense, sparse)
     for chunk, identity in zip(sample, ids, strict=True):
@@ -244,11 +196,27 @@ def _on_server(
         if one is None or (one.dense is None if dense is not None else one.sparse is None):
             verb = "sync" if collection.settings.foreign else "index"
             raise NotReady(
-                f"{target.in_qdrant} has no vector {dense or sparse} of {chunk.key.short()}, "
-                f"point {identity}",
+                f"{target.in_qdrant} has no {_called(dense, sparse)} of {chunk.key.short()}, point "
+                f"{identity}",
                 remedy=f"Fill it there, then run desk {verb} {collection.name}",
             )
     return found
+
+
+def _require_there(collection: Collection, dense: str | None, sparse: str) -> None:
+    """Raise InvalidInput for a vector that the collection did not have when it was synced."""
+    sync, source = collection.sync(), collection.settings.source
+    if dense is not None and dense not in sync.dense:
+        raise InvalidInput.of([lacking(collection, "vector", source.vector, list(sync.dense))])
+    if sparse and sparse not in sync.sparse:
+        there = sync.sparse
+        raise InvalidInput.of([lacking(collection, "sparse_vector", source.sparse_vector, there)])
+
+
+def _called(dense: str | None, sparse: str) -> str:
+    if dense is None:
+        return f"sparse vector {sparse}"
+    return f"vector {dense}" if dense else "vector without a name"
 
 
 def _cosines(old: NDArray[np.float32], new: NDArray[np.float32]) -> list[float]:

@@ -25,8 +25,8 @@ def evidence(found: Inspection, k: int, scale: Mapping[int, str]) -> None:
         text.problem(f"The search failed: {found.ranking.failure}")
         return
     parts: list[str] = []
-    for one in found.evidence:
-        if one.graded.hit.rank == k + 1:
+    for place, one in enumerate(found.evidence, start=1):
+        if place == k + 1:
             parts.append(text.cut_line(f"K = {k}: what follows is not scored"))
         parts.append(text.hit(one.graded, one.chunk, scale))
     if not parts:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from app.core.chunking import AS_IS
 from app.core.model import GRADE_WORDS, HIGHEST_GRADE, ScoringSettings
-from app.core.text import digest
+from app.core.payload import steps
+from app.core.text import digest, shown
 from app.core.validation import Record
 from app.settings.configuration import DEEPEST, Configuration
 from app.settings.connection import Qdrant, web_address
@@ -35,6 +36,24 @@ def split_metric(name: str) -> tuple[str, int]:
 def _primary(value: str) -> str:
     if not re.fullmatch(rf"({'|'.join(METRIC_NAMES)})@[1-9]\d*", value):
         raise ValueError(f"'{value}' is not one of {', '.join(METRIC_NAMES)} with its K: ndcg@3")
+    return value
+
+
+def _fields(value: Any) -> Any:
+    """The filter, unless it holds what no field can equal; raises ValueError for that."""
+    for name, allowed in value.items() if isinstance(value, dict) else ():
+        if isinstance(allowed, dict):
+            # TOML makes a table of a name with dots.
+            inner = next(iter(allowed), "name")
+            raise ValueError(
+                f'has a table {shown(name)}; write a nested name in quotes, "{name}.{inner}"'
+            )
+        for one in allowed if isinstance(allowed, list) else [allowed]:
+            if not isinstance(one, str | int):
+                raise ValueError(
+                    f"{shown(name)} is {shown(str(one))}, neither a text, a whole number, true or "
+                    "false, nor a list of these"
+                )
     return value
 
 
@@ -93,7 +112,9 @@ class CollectionSettings(Record):
     qdrant: Qdrant = Qdrant()
     source: Source
     chunking: Chunking
-    eligible: dict[str, str | int | bool | list[str | int | bool]] = {}
+    eligible: Annotated[
+        dict[str, str | int | bool | list[str | int | bool]], BeforeValidator(_fields)
+    ] = {}
     labels: LabelSettings = LabelSettings()
     scoring: Scoring = Scoring()
     configurations: Annotated[dict[str, Configuration], Field(min_length=1)]
@@ -120,6 +141,11 @@ class CollectionSettings(Record):
             raise ValueError(
                 f"source.kind '{source.kind}' needs {wanted}, not '{self.chunking.rule}'"
             )
+        for name in self.eligible if source.kind == "qdrant" else ():
+            try:
+                steps(name)
+            except ValueError as error:
+                raise ValueError(f"eligible {error}") from error
         if source.kind == "qdrant" and self.qdrant_url is None:
             raise ValueError("source.kind 'qdrant' needs qdrant_url, where the collection is")
         if self.qdrant_url is None and "qdrant" in self.model_fields_set:

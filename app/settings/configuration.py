@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from app.core.validation import Record
 from app.settings.connection import env_name, web_address
@@ -33,6 +33,21 @@ def _embedder(value: str) -> str:
     return value
 
 
+def _digest(value: str) -> str:
+    """A digest or its beginning, as Ollama lists it; one that is blank would pin nothing."""
+    found = value.strip().lower().removeprefix("sha256:")
+    if not re.fullmatch(r"[0-9a-f]{4,64}", found):
+        raise ValueError(f"'{value}' is no digest, nor the first 4 or more digits of one")
+    return found
+
+
+def _command(value: object) -> object:
+    """Only what is a list of words can be run without a shell that reads it."""
+    if not isinstance(value, list) or not value or "" in value:
+        raise ValueError('needs to be a list of words, such as ["python3", "search.py"]')
+    return value
+
+
 def _check_template(name: str, template: str | None, parts: tuple[str, ...]) -> None:
     if template is None:
         return
@@ -57,7 +72,7 @@ class Configuration(Record):
     question_template: str | None = None
     document_template: str | None = None
     dimension: Annotated[int, Field(ge=1)] | None = None
-    digest: str | None = None
+    digest: Annotated[str, AfterValidator(_digest)] | None = None
     depth: Annotated[int, Field(ge=2, le=2 * DEEPEST)] = 20
     threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
     rrf_k: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
@@ -66,7 +81,7 @@ class Configuration(Record):
     exact_twin: bool = False
     prefix_check: bool = False
     endpoint: Annotated[str, AfterValidator(web_address)] | None = None
-    command: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)] | None = None
+    command: Annotated[list[str], BeforeValidator(_command)] | None = None
     authorization_env: Annotated[str, AfterValidator(env_name)] | None = None
     concurrency: Annotated[int, Field(ge=1, le=64)] = 4
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 60.0
@@ -109,6 +124,12 @@ class Configuration(Record):
         for name in unused:
             if name in self.model_fields_set:
                 raise ValueError(f"mode '{self.mode}' {why}; remove {name}")
+        if self.embedder_name == "bundled":
+            for name in ("dimension", "digest"):
+                if name in self.model_fields_set:
+                    raise ValueError(
+                        f"{name} is for a model of Ollama, the bundled one never changes; remove it"
+                    )
 
     @property
     def embedder_name(self) -> str | None:

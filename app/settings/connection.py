@@ -12,7 +12,9 @@ from app.core.validation import Record
 
 
 def web_address(value: str) -> str:
-    """An http(s) address without credentials; raises ValueError."""
+    """An http(s) address without credentials; raises ValueError, which never repeats them."""
+    if "@" in value.partition("://")[2].partition("/")[0]:
+        raise ValueError("holds a name or a password; keys belong into the environment")
     try:
         parts = urlsplit(value)
         whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -20,8 +22,6 @@ def web_address(value: str) -> str:
         whole = False
     if not whole or re.search(r"\s", value):
         raise ValueError(f"'{value}' is not an address such as http://localhost:6333")
-    if parts.username or parts.password:
-        raise ValueError("holds a name or a password; keys belong into the environment")
     return value
 
 

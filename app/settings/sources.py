@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import model_validator
 
 from app.core.chunking import RULES
-from app.core.text import fault_in_id
+from app.core.payload import steps
+from app.core.text import fault_in_id, shown
 from app.core.validation import Record
 
 Role = Literal["document", "version", "chunk", "text", "title", "section"]
@@ -67,6 +68,16 @@ class Source(Record):
             raise ValueError("kind 'qdrant' needs collection, the name it has on the server")
         if "text" not in self.fields:
             raise ValueError("kind 'qdrant' needs fields.text, the payload name of the text")
+        for role, path in self.fields.items():
+            try:
+                several = None in steps(path)
+            except ValueError as error:
+                raise ValueError(f"fields.{role} {error}") from error
+            if several:
+                raise ValueError(
+                    f"fields.{role} {shown(path)} goes into all of a list, and a chunk has one "
+                    f"{role}; name a place in it: {path.replace('[]', '[0]')}"
+                )
         if (self.key == "fields") != ("chunk" in self.fields):
             wanted = (
                 "needs fields.chunk; or set key to 'point-id' or 'text-hash'"

@@ -2,7 +2,7 @@
 select
     questions.question,
     count(hits.rank) filter ($threshold is null or hits.score >= $threshold) as hits,
-    arg_min(hits.score, hits.rank) as top_score
+    max(hits.score) as top_score
 from execution_questions
 join executions using (execution_ref)
 join questions using (question_ref)

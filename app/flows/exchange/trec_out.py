@@ -108,16 +108,20 @@ def export_run(
 
     def lines() -> Iterator[str]:
         before: tuple[str, float] | None = None
+        rank = 0
         for question, hit in executions.hits(store, execution):
             if threshold is not None and hit.score < threshold:
                 continue
             returned.add(question)
+            # Ranks without a gap where hits were cut; an imported run keeps its own.
+            rank = rank + 1 if before is not None and before[0] == question else 1
+            place = hit.rank if threshold is None else rank
             if before is not None and before[0] == question and hit.score >= before[1]:
                 disagreeing.add(question)
             before = question, hit.score
-            score = repr(hit.score) if scores == "score" else str(-hit.rank)
+            score = repr(hit.score) if scores == "score" else str(-place)
             word = ids.chunk(hit.key)
-            yield f"{ids.question(question)} Q0 {word} {hit.rank} {score} {configuration}\n"
+            yield f"{ids.question(question)} Q0 {word} {place} {score} {configuration}\n"
 
     _write(path, lines(), found)
     for row in executions.asked(store, execution):

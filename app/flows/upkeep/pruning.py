@@ -1,17 +1,25 @@
-"""Prune a collection's vectors: those that no configuration needs for the corpus as it is now."""
+"""Prune what no configuration of a collection needs for the corpus as it is now.
+
+Its vectors here, or its collections on a server.
+"""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from app.core.corpus import Corpus
+from app.core.errors import InvalidInput
 from app.engines.bundled import BundledEmbedder
+from app.engines.qdrant_filling import drop
 from app.engines.vectors import VectorCache, vector_key
 from app.flows.embedders import rendered
+from app.flows.filling import connection_of
 from app.flows.indexing import index_lock
 from app.flows.manifests import manifest_path, read_manifest
+from app.flows.superseded import on_server
 from app.flows.upkeep.common import size_words
 from app.flows.wording import count
 from app.workspace import Collection
@@ -144,6 +152,58 @@ def _prune(cache: VectorCache, need: _Need, *, dry_run: bool) -> Pruned | None:
     return Pruned(name, need.embedders[cache.path], unneeded, rows - unneeded, freed, whole=False)
 
 
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """Collections removed from a server and kept there; with `dry_run` what would be."""
+
+    collection: str
+    dry_run: bool
+    server: str
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def prune_server(collection: Collection, *, dry_run: bool = False) -> ServerReport:
+    """Remove our collections from a server that are not needed; asks no embedder.
+
+    Others are never touched. Raises InvalidInput where nothing on a server is ours, NotReady where
+    a manifest cannot be read or another process is indexing, EngineError for a server that fails.
+    """
+    place = f"data/{collection.name}/collection.toml"
+    if collection.settings.foreign:
+        raise InvalidInput(
+            f"{collection.name} is read from a Qdrant collection that others index; nothing there "
+            "is ours to remove",
+            place=place,
+            remedy="Leave out --server",
+        )
+    connection = connection_of(collection)
+    if connection.server is None:
+        raise InvalidInput(
+            f"{collection.name} has no qdrant_url, so nothing of it is on a server",
+            place=place,
+            remedy="Leave out --server, or add qdrant_url",
+        )
+    corpus = collection.corpus()
+    with index_lock(collection) if collection.vectors.is_dir() else nullcontext():
+        found = on_server(collection, corpus, connection)
+        for name in () if dry_run else found.superseded:
+            drop(connection, name)
+    return ServerReport(
+        collection=collection.name,
+        dry_run=dry_run,
+        server=connection.server.host,
+        removed=found.superseded,
+        kept=found.kept,
+        notices=tuple(
+            f"{name} is not indexed, so which collection is its own is not known. Those of the "
+            f"corpus as it is now were kept; index it first: desk index {collection.name}"
+            for name in found.unknown
+        ),
+    )
+
+
 def as_json(report: PruneReport) -> dict[str, Any]:
     """The answer of `desk prune --json`."""
     return {
@@ -172,3 +232,26 @@ def as_text(report: PruneReport) -> str:
         return f"{report.collection}: every vector is needed; nothing to prune."
     verb = "would free about" if report.dry_run else "freed"
     return "\n".join([f"{report.collection}: {verb} {size_words(report.bytes)}", *lines])
+
+
+def server_json(report: ServerReport) -> dict[str, Any]:
+    """The answer of `desk prune --server --json`."""
+    return {
+        "format": 1,
+        "collection": report.collection,
+        "dry_run": report.dry_run,
+        "server": report.server,
+        "removed": list(report.removed),
+        "kept": list(report.kept),
+    }
+
+
+def server_text(report: ServerReport) -> str:
+    """The answer of `desk prune --server`."""
+    kept = count(len(report.kept), "collection")
+    if not report.removed:
+        return f"{report.collection}: {kept} at {report.server}; nothing to prune."
+    verb = "would remove" if report.dry_run else "removed"
+    number = count(len(report.removed), "collection")
+    head = f"{report.collection}: {verb} {number} at {report.server}, {len(report.kept):,} kept"
+    return "\n".join([head, *(f"  {name}" for name in report.removed)])
