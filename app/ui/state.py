@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,7 +37,8 @@ def sentences(error: Exception) -> list[str]:
     told = []
     for found in error.problems[:20]:
         words = str(found)
-        told.append(words if found.place else words[:1].upper() + words[1:])
+        named = found.place or re.match(r"\S*[:/.@]\S", words)  # a name keeps its letters
+        told.append(words if named else words[:1].upper() + words[1:])
     if len(error.problems) > 20:
         told.append(f"And {len(error.problems) - 20} more.")
     return told
