@@ -226,7 +226,6 @@ SETTINGS, TABLE = "data/tiny/collection.toml", "[configurations.sparse]"
 CHANGES = {
     "corpus": ("data/tiny/corpus.jsonl", '"text": "apple', '"text": "an apple'),
     "question": ("labels/tiny/questions.jsonl", " or ", " or else "),
-    "settings": (SETTINGS, TABLE, f"{TABLE}\ndepth = 30"),
     "filter": (SETTINGS, TABLE, f'[eligible]\nid = ["c00", "c01", "c02"]\n{TABLE}'),
 }
 

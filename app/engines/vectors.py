@@ -10,7 +10,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,12 +61,27 @@ class VectorCache:
 
     def add(self, keys: Sequence[str], embedded: Embedded) -> None:
         """Keep vectors, durably."""
-        rows = [
-            (key, vector.tobytes(), int(cut))
-            for key, vector, cut in zip(keys, embedded.vectors, embedded.cut, strict=True)
-        ]
+        with self.adding() as add:
+            add(keys, embedded)
+
+    @contextmanager
+    def adding(self) -> Iterator[Callable[[Sequence[str], Embedded], None]]:
+        """The same for batch after batch, without opening the file for each."""
         with self._open() as connection:
-            connection.executemany(statement("vectors_add"), rows)
+
+            def add(keys: Sequence[str], embedded: Embedded) -> None:
+                connection.executemany(
+                    statement("vectors_add"),
+                    [
+                        (key, vector.tobytes(), int(cut))
+                        for key, vector, cut in zip(
+                            keys, embedded.vectors, embedded.cut, strict=True
+                        )
+                    ],
+                )
+                connection.commit()
+
+            yield add
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Those of the keys that have no vector yet, each once, in order."""
@@ -85,6 +100,12 @@ class VectorCache:
         joined = b"".join(found[key][0] for key in keys)
         vectors = np.frombuffer(joined, dtype=np.float32).reshape(len(keys), dimension)
         return vectors, [bool(found[key][1]) for key in keys]
+
+    def cut(self, keys: Sequence[str]) -> list[bool]:
+        """Whether each text was longer than the embedder reads."""
+        with self._open() as connection:
+            found = {key for (key,) in connection.execute(*_bound("vectors_cut", keys))}
+        return [key in found for key in keys]
 
     @property
     def files(self) -> list[Path]:

@@ -160,15 +160,14 @@ def _embed(
     missing = cache.missing(keys)
     what = f"Embedding {collection.name} with {embedder.name}"
     done = 0
-    for positions, batch in embedder.batches([by_key[key] for key in missing]):
-        cache.add([missing[position] for position in positions], batch)
-        done += len(positions)
-        progress(what, done, len(missing))
-    flags = cache.load(keys, embedder.dimension)
-    was_cut = flags[1] if flags else [False] * len(chunks)
+    with cache.adding() as add:
+        for positions, batch in embedder.batches([by_key[key] for key in missing]):
+            add([missing[position] for position in positions], batch)
+            done += len(positions)
+            progress(what, done, len(missing))
     cut = [
         [chunk.key.document, chunk.key.version, chunk.key.chunk]
-        for chunk, flag in zip(chunks, was_cut, strict=True)
+        for chunk, flag in zip(chunks, cache.cut(keys), strict=True)
         if flag
     ]
     return len(missing), len(set(keys)) - len(missing), cut
