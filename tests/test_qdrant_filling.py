@@ -84,7 +84,7 @@ def test_progress_counts_what_is_missing(server):
     assert told == [(128, 300), (256, 300), (300, 300), (128, 200), (200, 200)]
 
 
-@pytest.mark.parametrize("answers", range(1, 9, 2))
+@pytest.mark.parametrize("answers", [1, 2, 3, 5, 7])
 def test_a_filling_that_broke_off_goes_on_where_it_was(recording, answers):
     """Exists, create, index, then 5 batches: it dies at each in turn."""
     shelf = Shelf(connection(recording, concurrency=2))
@@ -92,10 +92,11 @@ def test_a_filling_that_broke_off_goes_on_where_it_was(recording, answers):
     with pytest.raises(Unreachable):
         shelf.fill(chunks(600), vectors(600), 16, {"kind": ["kept"]})
     recording.start()
+    recording.forget()
     there = recording.client.count("chunks").count if answers > 1 else 0
     assert shelf.fill(chunks(600), vectors(600), 16, {"kind": ["kept"]}) == 600 - there
     assert shelf.count() == 600 and put_twice(recording) == 0
-    assert recording.writes.count(INDEX) >= 1
+    assert INDEX in recording.writes and (CREATE in recording.writes) == (answers == 1)
     recording.forget()
     assert shelf.fill(chunks(600), vectors(600), 16, {"kind": ["kept"]}) == 0
     assert recording.writes == []

@@ -93,6 +93,14 @@ def test_credentials_in_an_address_are_refused_and_not_repeated(refused, url):
     )
 
 
+@pytest.mark.parametrize("url", ["http://h:6333?api-key=sesame", "http://h:6333/#sesame"])
+def test_a_query_in_an_address_is_refused_and_not_repeated(refused, url):
+    assert refused(url) == (
+        "qdrant_url has a query; name the server alone, keys belong into the environment. "
+        "Correct it."
+    )
+
+
 @pytest.mark.parametrize(
     "value", ["", "eyJhbGciOi.J9.sesame-1", "my-key", "7KEY", "A KEY", "K" * 100, "schlüssel"]
 )

@@ -147,7 +147,8 @@ class QdrantEngine:
         sign = -1.0 if self._layout.distance and not lexical else 1.0
         limit = depth + BEYOND
         while True:
-            scored = [(sign * significant(one.score), self._key(one.id)) for one in points]
+            # A distance of 0 is 0, not -0.0.
+            scored = [(sign * significant(one.score) + 0.0, self._key(one.id)) for one in points]
             hits = settled(scored, depth, limit)
             if hits is not None:
                 return hits

@@ -13,6 +13,7 @@ from app.engines.store import Store
 from app.flows.loading import Loaded, load, require_questions
 from app.flows.manifests import missing_vectors
 from app.flows.means import Mean, means
+from app.flows.noticing import check_notices, run_notices
 from app.flows.progress import Progress, marked, silent
 from app.flows.running import Run
 from app.flows.scored import Scored
@@ -120,7 +121,7 @@ def rescore(
         f"{name} was worded otherwise when {execution.id} was run and is left out."
         for name in sorted(executions.reworded(store, execution, texts))
     )
-    return replace(evaluation, notices=(*notices, *_run_notices(execution), *evaluation.notices))
+    return replace(evaluation, notices=(*notices, *run_notices(execution), *evaluation.notices))
 
 
 def keep_scores(loaded: Loaded, execution: Execution) -> Evaluation:
@@ -183,59 +184,6 @@ def _evaluation(
         scored=scored,
         means=tuple(means(scored, complete=execution.status != "incomplete")),
         reused=reused,
-        notices=tuple(_check_notices(execution)),
+        notices=tuple(check_notices(execution)),
     )
     return evaluation, whole
-
-
-def _run_notices(execution: Execution) -> list[str]:
-    """What was odd about an imported run."""
-    run = execution.provenance.get("run", {})
-    odd = [
-        f"{number:,} {words}"
-        for number, words in (
-            (run.get("without_text", 0), "chunks without a text here"),
-            (run.get("duplicates", 0), "hits named before (first rank kept)"),
-            (
-                run.get("disagreeing", 0),
-                "questions whose scores and ranks disagree (the rank column decides)",
-            ),
-            (run.get("unasked", 0), "questions without a row"),
-        )
-        if number
-    ]
-    name = f"{execution.configuration} was imported from {run.get('file')}"
-    return [f"{name}: {'; '.join(odd)}."] if odd else []
-
-
-def _check_notices(execution: Execution) -> list[str]:
-    checks = execution.provenance.get("checks", {})
-    notices = [
-        f"{one['question']}: a search for {one['k']} hits returned others than the first "
-        f"{one['k']} of the deeper search."
-        for one in checks.get("prefix", {}).get("differing", [])
-    ]
-    if cut := checks.get("cut"):
-        notices.append(
-            f"Questions longer than the embedder reads, searched by their beginning: {len(cut)}, "
-            f"{cut[0]} for one."
-        )
-    notices += [
-        f"{one['question']}: the second search to check its ranking failed: {one['reason']}"
-        for one in checks.get("failed", [])
-    ]
-    if texts := checks.get("other_texts"):
-        notices.append(
-            f"Chunks whose text is another one where {execution.configuration} looked: "
-            f"{len(texts)}, {texts[0]} for one. The grades are of the text here."
-        )
-    if len(pipelines := checks.get("pipelines", [])) > 1:
-        notices.append(
-            f"{execution.configuration} called itself by {len(pipelines)} names meanwhile: "
-            f"{', '.join(pipelines)}."
-        )
-    shares = checks.get("ann_recall", {})
-    known = {k: share for k, share in shares.items() if share is not None}
-    if means := ", ".join(f"{share:.3f} at {k}" for k, share in known.items()):
-        notices.append(f"{execution.configuration}: share of the exact first K found: {means}.")
-    return notices

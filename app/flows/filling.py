@@ -49,7 +49,10 @@ def server_of(settings: CollectionSettings) -> Server | None:
 
 
 def connection_of(collection: Collection) -> Connection:
-    """A connection to what the settings name; raises nothing, for nothing is asked yet."""
+    """A connection to what the settings name, not asked anything yet.
+
+    Raises EngineError for a key that cannot be sent.
+    """
     server = server_of(collection.settings)
     if server is None:
         return Connection.embedded()

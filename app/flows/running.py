@@ -61,7 +61,9 @@ class Run:
             return known[0], True
         earlier = self._broken_off(identity) if resume else None
         engine = searcher.engine  # opened before the first search; what fails here ends the run
-        description = engine.description()
+        description = dict(engine.description())
+        if searcher.configuration.mode != "dense":
+            description.pop("score", None)  # fused ranks and BM25 are no distances
         started = now()
         kept, checks = self._kept(earlier)
         self._search(texts, depth, kept, checks)

@@ -14,7 +14,7 @@ from app.core.payload import steps
 from app.core.text import digest, shown
 from app.core.validation import Record
 from app.settings.configuration import DEEPEST, Configuration
-from app.settings.connection import Qdrant, web_address
+from app.settings.connection import Qdrant, server_address
 from app.settings.sources import Source, rule
 
 METRIC_NAMES = ("precision", "recall", "mrr", "ndcg", "hit")
@@ -108,7 +108,7 @@ class CollectionSettings(Record):
     format: Literal[1]
     title: str | None = None
     retain_text: bool = True
-    qdrant_url: Annotated[str, AfterValidator(web_address)] | None = None
+    qdrant_url: Annotated[str, AfterValidator(server_address)] | None = None
     qdrant: Qdrant = Qdrant()
     source: Source
     chunking: Chunking

@@ -25,6 +25,13 @@ def web_address(value: str) -> str:
     return value
 
 
+def server_address(value: str) -> str:
+    """The same for a server, which has no query; raises ValueError."""
+    if urlsplit(web_address(value)).query or "#" in value:
+        raise ValueError("has a query; name the server alone, keys belong into the environment")
+    return value
+
+
 def env_name(value: str) -> str:
     """The name of an environment variable; raises ValueError (also for a key pasted here)."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,80}", value):
