@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+import threading
 
 import click
 
@@ -80,8 +82,20 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         desk(prog_name="desk")
+    except SystemExit as ended:
+        _leave(ended)
     except OSError as error:
         remedy = "Remove what is in the way, or mend the permissions"
         place = str(error.filename or "")
         tell(InvalidInput(error.strerror or str(error), place=place, remedy=remedy))
         sys.exit(2)
+
+
+def _leave(ended: SystemExit) -> None:
+    """End now, also where a request that was given up still waits for its time-out."""
+    waiting = [one for one in threading.enumerate() if one is not threading.main_thread()]
+    if all(one.daemon for one in waiting):
+        raise ended
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(ended.code if isinstance(ended.code, int) else 0)

@@ -165,5 +165,5 @@ def test_a_server_that_dies_before_a_search_is_told(theirs, own):
     as_theirs(theirs, own, configurations=DENSE)
     theirs.sync()
     theirs.server.stop()
-    with pytest.raises(EngineError, match="does not answer while counting points"):
+    with pytest.raises(EngineError, match="does not answer while looking at the collection"):
         evaluate(theirs.collection)

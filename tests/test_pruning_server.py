@@ -58,10 +58,10 @@ def test_nothing_to_prune(workspace, server, desk):
     root = workspace()
     needed = ours(server)
     assert len(needed) == 2
-    assert desk(root, "prune", "tiny", "--server").out == (
+    assert desk(root, "prune", "tiny", "--server", "--yes").out == (
         f"tiny: 2 collections at {server.url[7:]}; nothing to prune.\n"
     )
-    answer = desk(root, "prune", "tiny", "--server", "--json")
+    answer = desk(root, "prune", "tiny", "--server", "--yes", "--json")
     assert answer.json == {
         "format": 1, "collection": "tiny", "dry_run": False, "server": server.url[7:],
         "removed": [], "kept": needed,
@@ -79,14 +79,22 @@ def test_older_collections_go_and_those_of_others_stay(workspace, server, desk):
         f"tiny: would remove 2 collections at {server.url[7:]}, 2 kept\n  {OLDER}\n  {OLD}\n"
     )
     assert server.writes == [] and len(ours(server)) == 4
-    done = desk(root, "prune", "tiny", "--server")
+    done = desk(root, "prune", "tiny", "--server", "--yes")
     assert done.out.startswith(f"tiny: removed 2 collections at {server.url[7:]}, 2 kept\n")
     assert (done.code, removed(server), ours(server)) == (0, [OLDER, OLD], needed)
     assert desk(root, "evaluate", "tiny").code == 0
     assert planned == {
-        **desk(root, "prune", "tiny", "--server", "--json").json,
+        **desk(root, "prune", "tiny", "--server", "--yes", "--json").json,
         "dry_run": True, "removed": [OLDER, OLD],
     }  # fmt: skip
+
+
+def test_it_asks_first_for_others_may_share_the_server(workspace, server, desk):
+    root = workspace()
+    make(server, OLD)
+    answer = desk(root, "prune", "tiny", "--server")
+    assert answer.code == 2 and server.writes == []
+    assert answer.errors == ["error: nothing was deleted: nobody can be asked. Add --yes."]
 
 
 def test_index_names_what_may_go_and_the_command(workspace, server, desk, edit):
@@ -94,11 +102,11 @@ def test_index_names_what_may_go_and_the_command(workspace, server, desk, edit):
     edit(root / CORPUS, "An apple tree", "One apple tree")
     notes = desk(root, "index", "tiny").notes
     assert notes == [
-        "note: Older collections of tiny on the server that no configuration needs: 2. "
+        "note: Older collections of tiny on the server that no configuration here needs now: 2. "
         "Remove them: desk prune tiny --server"
     ]
     older = set(ours(server))
-    desk(root, "prune", "tiny", "--server")
+    desk(root, "prune", "tiny", "--server", "--yes")
     assert set(ours(server)) < older and len(ours(server)) == 2
     assert desk(root, "index", "tiny").notes == [] and desk(root, "evaluate", "tiny").code == 0
 
@@ -123,7 +131,7 @@ def test_a_configuration_that_is_gone(workspace, server, desk, edit):
     root = workspace(SPARSE + DENSE + EXTERNAL)
     assert len(ours(server)) == 2
     edit(root / SETTINGS, DENSE, "")
-    (gone,) = desk(root, "prune", "tiny", "--server", "--json").json["removed"]
+    (gone,) = desk(root, "prune", "tiny", "--server", "--yes", "--json").json["removed"]
     assert removed(server) == [gone] and len(ours(server)) == 1
     assert desk(root, "evaluate", "tiny", "-c", "sparse").code == 0
 
@@ -131,7 +139,7 @@ def test_a_configuration_that_is_gone(workspace, server, desk, edit):
 def test_a_corpus_that_is_not_indexed_yet_needs_none_of_the_old(workspace, server, desk, edit):
     root = workspace()
     edit(root / CORPUS, "An apple tree", "One apple tree")
-    assert desk(root, "prune", "tiny", "--server", "--json").json["kept"] == []
+    assert desk(root, "prune", "tiny", "--server", "--yes", "--json").json["kept"] == []
     assert ours(server) == []
     assert "4 brought to the server" in desk(root, "index", "tiny").out
 
@@ -147,14 +155,14 @@ def test_what_cannot_be_told_apart_stays(workspace, server, desk, word_vectors):
     for path in (root / "data/tiny/vectors").glob("*.manifest.json"):
         kept = path.read_bytes()
         path.unlink()
-    answer = desk(root, "prune", "tiny", "--server")
+    answer = desk(root, "prune", "tiny", "--server", "--yes")
     assert answer.notes == [
         "note: gemma is not indexed, so which collection is its own is not known. Those of the "
         "corpus as it is now were kept; index it first: desk index tiny"
     ]
     assert removed(server) == [OLD] and ours(server) == sorted([needed, other])
     path.write_bytes(kept)
-    assert desk(root, "prune", "tiny", "--server").notes == []
+    assert desk(root, "prune", "tiny", "--server", "--yes").notes == []
     assert ours(server) == [needed]
 
 
@@ -169,7 +177,7 @@ def test_a_clone_that_was_never_indexed_keeps_what_the_bundled_embedder_needs(
     (root / "data/tiny/vectors").rmdir()
     assert desk(root, "prune", "tiny", "--server", "--dry-run", "--json").json["kept"] == needed
     assert not (root / "data/tiny/vectors").exists()
-    assert desk(root, "prune", "tiny", "--server").code == 0 and ours(server) == needed
+    assert desk(root, "prune", "tiny", "--server", "--yes").code == 0 and ours(server) == needed
 
 
 FOREIGN = """format = 1
@@ -188,7 +196,7 @@ rule = "as-is-v1"
 def test_a_foreign_collection_is_refused_unasked(workspace, server, desk):
     root = workspace()
     (root / SETTINGS).write_text(FOREIGN.format(url=server.url, name=OLD))
-    answer = desk(root, "prune", "tiny", "--server")
+    answer = desk(root, "prune", "tiny", "--server", "--yes")
     assert (answer.code, answer.out, answer.errors) == (2, "", [
         "error: data/tiny/collection.toml: tiny is read from a Qdrant collection that others "
         "index; nothing there is ours to remove. Leave out --server."
@@ -197,7 +205,7 @@ def test_a_foreign_collection_is_refused_unasked(workspace, server, desk):
 
 
 def test_a_collection_without_a_server_is_refused(tiny, desk):
-    answer = desk(tiny(), "prune", "tiny", "--server", "--json")
+    answer = desk(tiny(), "prune", "tiny", "--server", "--yes", "--json")
     assert (answer.code, answer.out, answer.errors) == (2, "", [
         "error: data/tiny/collection.toml: tiny has no qdrant_url, so nothing of it is on a "
         "server. Leave out --server, or add qdrant_url."
@@ -217,7 +225,7 @@ def test_a_server_that_fails_gives_one_sentence(workspace, server, desk, path):
     root = workspace()
     make(server, OLD)
     server.fail(503, path=path)
-    answer = desk(root, "prune", "tiny", "--server")
+    answer = desk(root, "prune", "tiny", "--server", "--yes")
     doing = "removing a collection" if path == "DELETE" else "listing collections"
     assert answer.code == 2 and answer.out == "" and OLD in ours(server)
     assert answer.errors == [
@@ -230,6 +238,6 @@ def test_while_another_process_indexes_nothing_is_removed(workspace, server, des
     root = workspace()
     make(server, OLD)
     with FileLock(root / "data/tiny/vectors/index.lock"):
-        answer = desk(root, "prune", "tiny", "--server")
+        answer = desk(root, "prune", "tiny", "--server", "--yes")
     assert answer.code == 2 and "another process is indexing tiny" in answer.errors[0]
     assert server.requests == [] and OLD in ours(server)

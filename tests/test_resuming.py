@@ -243,8 +243,8 @@ def test_after_a_change_all_is_asked_anew_and_told(
     server.forget()
     found = run(root, resume=True)
     assert found.notices[0] == (
-        f"{broken.id} is not resumed: corpus, questions, settings or embedder have changed since. "
-        "It was run anew."
+        f"{broken.id} is not resumed: corpus, questions, settings, K or embedder have changed "
+        "since. It was run anew."
     )
     assert found.execution.status == "complete" and searches(server) == 24
     assert found.execution.provenance["resumed"] is None

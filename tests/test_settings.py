@@ -114,9 +114,11 @@ def test_embeddinggemma_is_asked_as_its_makers_say(settings):
          "section-paragraphs-80w-overlap1-v1, as-is-v1. Correct it."),
         ('"markdown"', '"jsonl"',
          "source kind 'jsonl' needs fields.chunk and fields.text. Correct it."),
-        ('"markdown"', '"html"', "source.kind is \"html\", not 'markdown', 'jsonl' or 'qdrant'. Correct it."),
+        ('"markdown"', '"html"',
+         "source.kind is \"html\", not 'markdown', 'jsonl' or 'qdrant'. Correct it."),
         ('"markdown"', '"markdown"\nfields = { text = "t" }',
-         "source fields and version are not for kind 'markdown', which has headings, front matter and a chunking rule. Correct it."),
+         "source fields and version are not for kind 'markdown', which has headings, front matter "
+         "and a chunking rule. Correct it."),
         ('"markdown"', '"jsonl"\nfields = { chunk = "id", text = "t" }',
          "source.kind 'jsonl' needs 'as-is-v1', not 'section-paragraphs-80w-overlap1-v1'. "
          "Correct it."),
@@ -148,7 +150,8 @@ ONE = "configurations.one "
     ("lines", "sentence"),
     [
         ('mode = "bm25"',
-         "configurations.one.mode is \"bm25\", not 'dense', 'sparse', 'hybrid' or 'external'. Correct it."),
+         "configurations.one.mode is \"bm25\", not 'dense', 'sparse', 'hybrid' or 'external'. "
+         "Correct it."),
         ('mode = "sparse"\nembedder = "bundled"',
          ONE + "mode 'sparse' uses no embedder; remove embedder. Correct it."),
         ('mode = "sparse"\ndocument_template = "{text}"',

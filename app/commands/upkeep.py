@@ -51,6 +51,13 @@ def doctor_command(ctx: click.Context, as_json: bool, workspace: str | None) -> 
     ctx.exit(found.exit_code)
 
 
+def _agreed(about: str) -> bool:
+    """Whether the person at the terminal agrees; raises InvalidInput where there is nobody."""
+    if not sys.stdin.isatty():
+        raise InvalidInput("nothing was deleted: nobody can be asked", remedy="Add --yes")
+    return click.confirm(f"{about}\nDelete for good?".lstrip())
+
+
 @click.command("delete")
 @click.argument("executions", metavar="EXECUTION...", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -67,12 +74,9 @@ def delete_command(
     if dry_run:
         click.echo("Nothing was deleted.")
         return
-    if not yes:
-        if not sys.stdin.isatty():
-            raise InvalidInput("nothing was deleted: nobody can be asked", remedy="Add --yes")
-        if not click.confirm("Delete for good?"):
-            click.echo("Nothing was deleted.")
-            return
+    if not yes and not _agreed(""):
+        click.echo("Nothing was deleted.")
+        return
     click.echo(deleting.delete(here, found, to_compact=compact))
     if compact:
         click.echo(deleting.compact(here))
@@ -81,16 +85,22 @@ def delete_command(
 @click.command("prune")
 @click.argument("collection")
 @click.option("--server", is_flag=True, help="Its collections on the Qdrant server instead.")
+@click.option("--yes", is_flag=True, help="With --server: do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show what would be removed, and end.")
 @json_option
 @workspace_option
 def prune_command(
-    collection: str, server: bool, dry_run: bool, as_json: bool, workspace: str | None
+    collection: str, server: bool, yes: bool, dry_run: bool, as_json: bool, workspace: str | None
 ) -> None:
     """Remove vectors that no configuration needs for the corpus as it is now."""
     here = open_workspace(workspace).collection(collection)
     if server:
-        removed = pruning.prune_server(here, dry_run=dry_run)
+        found = pruning.prune_server(here, dry_run=True)
+        # Others may share the server, with another revision or a collection of the same name.
+        if not dry_run and found.removed and not yes and not _agreed(pruning.server_text(found)):
+            click.echo("Nothing was deleted.")
+            return
+        removed = found if dry_run else pruning.prune_server(here)
         print_notices(removed.notices)
         if as_json:
             print_json(pruning.server_json(removed))

@@ -7,8 +7,10 @@ says what was read, when and by which mapping. Both are made by a sync and ignor
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -46,6 +48,11 @@ class Sync(Record):
     mapping: str
     synced: str
 
+    def has(self, dense: Mapping[str, tuple[int, str]], sparse: Sequence[str]) -> bool:
+        """Whether these are the vectors of then: dimension and distance by name, sparse names."""
+        then = {name: (one.size, one.distance) for name, one in self.dense.items()}
+        return (then, sorted(self.sparse)) == (dict(dense), sorted(sparse))
+
 
 def as_file(sync: Sync) -> str:
     """What `SYNC` holds."""
@@ -68,8 +75,9 @@ def read_sync(folder: Path, collection: str) -> Sync | None:
 
 
 def host_of(url: str) -> str:
-    """Host and port of an address."""
-    return url.partition("://")[2].rstrip("/")
+    """Host, port and path of an address, as messages and provenance name a server."""
+    parts = urlsplit(url)
+    return f"{parts.netloc}{parts.path}".rstrip("/")
 
 
 def require_sync(folder: Path, collection: str, of: str, url: str, mapping: str) -> Sync:

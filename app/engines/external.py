@@ -10,13 +10,14 @@ import json
 import os
 import re
 import socket
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Timer
 from typing import Any
+from urllib.parse import urlsplit
 from weakref import WeakSet
 
 import httpx
@@ -85,7 +86,9 @@ class ExternalEngine:
         timeout = httpx.Timeout(self._program.timeout, connect=min(self._program.timeout, _CONNECT))
         # Reading the certificates takes a tenth of a second; only https has a use for them.
         secure = (self._program.endpoint or "").lower().startswith("https:")
-        return httpx.Client(timeout=timeout, verify=secure)
+        # No connection is used twice: each is watched from its beginning.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        return httpx.Client(timeout=timeout, verify=secure, limits=limits)
 
     @property
     def workers(self) -> int:
@@ -105,16 +108,15 @@ class ExternalEngine:
         self._commands.interrupt()
         with self._lock:
             for one in self._sockets:
-                # A thread that reads from a socket does not wake when it is only closed.
-                with suppress(OSError):
-                    socket.socket.shutdown(one, socket.SHUT_RDWR)
+                _hang_up(one)
             self._client.close()
             self._client = self._connections()
 
-    def _watch(self, event: str, about: Mapping[str, Any]) -> None:
+    def _watch(self, clock: _Clock, event: str, about: Mapping[str, Any]) -> None:
         if event in _CONNECTED:
             found = about["return_value"].get_extra_info("socket")
             if isinstance(found, socket.socket):
+                clock.add(found)
                 with self._lock:
                     self._sockets.add(found)
 
@@ -142,32 +144,35 @@ class ExternalEngine:
 
     def _fetch(self, client: httpx.Client, endpoint: str, question: bytes) -> bytes:
         """The body the endpoint answers, within the time and of a bearable size."""
-        name, until = self._program.name, time.monotonic() + self._program.timeout
+        name = self._program.name
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        body = bytearray()
+        body, clock = bytearray(), _Clock(self._program.timeout)
         try:
-            with client.stream(
-                "POST",
-                endpoint,
-                content=question,
-                headers=headers,
-                extensions={"trace": self._watch},
-            ) as response:
+            with (
+                clock,
+                client.stream(
+                    "POST",
+                    endpoint,
+                    content=question,
+                    headers=headers,
+                    extensions={"trace": partial(self._watch, clock)},
+                ) as response,
+            ):
                 for part in response.iter_bytes():
                     body += part
                     if not response.is_success and len(body) > SAID:
                         break
                     if len(body) > LONGEST:
                         raise EngineError(f"{name} sent over {LONGEST:,} bytes", remedy=_REMEDY)
-                    if time.monotonic() > until:
-                        raise self._too_slow()
         except httpx.ConnectTimeout as error:
             raise self._silent("no connection") from error
         except httpx.TimeoutException as error:
             raise self._too_slow() from error
         except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
+            if clock.late:
+                raise self._too_slow() from error
             why = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
             raise self._silent(why) from error
         answer = bytes(body)
@@ -184,7 +189,9 @@ class ExternalEngine:
         said = shown(" ".join(body[:400].decode("utf-8", errors="replace").split()), 160)
         message = f"{self._program.name} answered with status {status}: {said}"
         if response.is_redirect:
-            there = shown(response.headers.get("Location", ""), 200)
+            parts = urlsplit(response.headers.get("Location", ""))
+            # No query: it may repeat the key.
+            there = shown(parts._replace(query="", fragment="").geturl(), 200)
             message = f"{self._program.name} answered with status {status} and points to {there}"
             return Unreachable(message, remedy="Write the address that answers as endpoint")
         if status in (401, 403):
@@ -206,6 +213,38 @@ class ExternalEngine:
             f"{self._program.name} did not answer within {self._program.timeout:g} s",
             remedy="Raise timeout in the configuration, or lower concurrency",
         )
+
+
+def _hang_up(one: socket.socket) -> None:
+    """End a connection. A thread that reads from a socket does not wake when it is only closed."""
+    with suppress(OSError):
+        socket.socket.shutdown(one, socket.SHUT_RDWR)
+
+
+class _Clock:
+    """Ends a request when its time is over, whatever it waits for: `late` says that it did."""
+
+    def __init__(self, seconds: float) -> None:
+        self.late = False
+        self._connections: list[socket.socket] = []
+        self._timer = Timer(seconds, self._end)
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *failure: object) -> None:
+        self._timer.cancel()
+
+    def add(self, connection: socket.socket) -> None:
+        self._connections.append(connection)
+        if self.late:
+            _hang_up(connection)
+
+    def _end(self) -> None:
+        self.late = True
+        for one in self._connections:
+            _hang_up(one)
 
 
 def _key(program: Program) -> str | None:

@@ -14,6 +14,8 @@ from app.core.model import ChunkKey, Hit
 from app.core.text import fault_in_id, fault_in_text, shown, text_hash
 from app.engines.retrieval import significant
 
+#: More names than this are no names of a pipeline, but of requests.
+_MOST_NAMES = 10
 _REMEDY = 'It must answer {"hits": [{"document": "…", "chunk": "…", "score": 1.0}]}, best first'
 
 
@@ -52,7 +54,8 @@ class Answers:
             raise self._fault("sent an answer without a list of hits")
         if isinstance(pipeline := answer.get("pipeline"), str):
             with self._lock:
-                self._pipelines.add(_printable(pipeline))
+                if len(self._pipelines) < _MOST_NAMES:
+                    self._pipelines.add(_printable(pipeline))
         found: list[Hit] = []
         taken: set[ChunkKey] = set()
         for rank, hit in enumerate(hits[:depth], start=1):

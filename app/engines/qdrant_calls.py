@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 from qdrant_client import QdrantClient
 from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
+from app.core.catalogue import host_of
 from app.core.errors import EngineError, Unreachable
 
 T = TypeVar("T")
@@ -41,9 +41,8 @@ class Server:
 
     @property
     def host(self) -> str:
-        """Host, port and path, as messages and provenance name it."""
-        parts = urlsplit(self.url)
-        return f"{parts.netloc}{parts.path}".rstrip("/")
+        """What messages and provenance call it."""
+        return host_of(self.url)
 
     @property
     def key(self) -> str | None:

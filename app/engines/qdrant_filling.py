@@ -177,6 +177,11 @@ def collection_name(collection: str, revision: str, identity: str) -> str:
     return f"desk-{collection}-{revision[:12]}-{identity[:12]}"
 
 
+def is_own_name(name: str) -> bool:
+    """Whether a collection on a server is one of ours, of whatever collection here."""
+    return re.fullmatch(r"desk-.+-[0-9a-f]{12}-[0-9a-f]{12}", name) is not None
+
+
 def collections_of(connection: Connection, collection: str) -> list[str]:
     """Names of all our collections on a server that were made for a collection here."""
     shape = re.compile(rf"desk-{re.escape(collection)}-[0-9a-f]{{12}}-[0-9a-f]{{12}}")

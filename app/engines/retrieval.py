@@ -118,7 +118,8 @@ def fused(sides: Sequence[Sequence[Hit]], k: int, depth: int) -> list[Hit]:
     for hits in sides:
         for hit in hits:
             scores[hit.key] = scores.get(hit.key, 0.0) + 1 / (k + hit.rank - 1)
-    scored = [(significant(score), key) for key, score in scores.items()]
+    # Sums made here have no noise in their 12th digit; 6 would make ties of unequal ranks.
+    scored = [(float(f"{score:.12g}"), key) for key, score in scores.items()]
     return settled(scored, depth, len(scored) + 1) or []
 
 

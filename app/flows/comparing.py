@@ -11,6 +11,7 @@ from app.core.errors import InvalidInput
 from app.core.text import shown
 from app.engines import executions
 from app.engines.executions import Execution
+from app.engines.qdrant_filling import is_own_name
 from app.engines.store import Store
 from app.flows.evaluating import Evaluation, rescore
 from app.flows.loading import Loaded, load
@@ -231,8 +232,9 @@ def _differences(first: Execution, second: Execution) -> list[tuple[str, Any, An
     for part in ("configuration", "filters", "embedder", "engine"):
         before, after = first.provenance.get(part) or {}, second.provenance.get(part) or {}
         for name in dict.fromkeys((*before, *after)):
-            if (part, name) == ("engine", "collection"):
-                continue  # its name is made of corpus and embedder, which are told themselves
+            of_ours = all(is_own_name(str(one.get(name))) for one in (before, after))
+            if (part, name) == ("engine", "collection") and of_ours:
+                continue  # made of corpus and embedder, which are told themselves
             if before.get(name) != after.get(name):
                 found.append((f"{part}.{name}", before.get(name), after.get(name)))
     # What was embedded can be told apart only where both embed alike; else the embedder is told.

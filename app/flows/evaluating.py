@@ -10,6 +10,7 @@ from app.core.model import ScoringSettings
 from app.engines import executions, scores
 from app.engines.executions import Execution
 from app.engines.store import Store
+from app.flows.filling import embedded
 from app.flows.loading import Loaded, load, require_questions
 from app.flows.manifests import missing_vectors
 from app.flows.means import Mean, means
@@ -78,6 +79,11 @@ def evaluate(
             digest = searcher.embedder.digest if searcher.embedder else None
             if reason := missing_vectors(collection, name, loaded.corpus, digest):
                 raise NotReady(reason, remedy=f"Index it: desk index {collection.name}")
+        if not reuse and not resume:
+            # What cannot be reached ends the work before any of it is done, and is not done twice.
+            for name, searcher in searchers.items():
+                if not embedded(collection, name):
+                    searcher.engine  # noqa: B018
         for name, searcher in searchers.items():
             run = Run(loaded, name, searcher, scoring, store, progress)
             execution, reused = run.execution(reuse=reuse, resume=resume)

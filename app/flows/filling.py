@@ -21,7 +21,8 @@ from app.engines.external_answers import Answers
 from app.engines.qdrant import QdrantEngine, kind
 from app.engines.qdrant_calls import Connection, Server
 from app.engines.qdrant_filling import Counting, uncounted
-from app.engines.qdrant_requests import Layout, point_id
+from app.engines.qdrant_requests import Layout, point_id, versions
+from app.engines.qdrant_source import shape_of
 from app.engines.retrieval import Engine
 from app.engines.vectors import VectorCache, vector_key
 from app.flows.embedders import content_of, rendered
@@ -48,6 +49,12 @@ def server_of(settings: CollectionSettings) -> Server | None:
     )
 
 
+def embedded(collection: Collection, name: str) -> bool:
+    """Whether a configuration is searched in this process, by an engine that must be filled."""
+    external = collection.configuration(name).mode == "external"
+    return collection.settings.qdrant_url is None and not external
+
+
 def connection_of(collection: Collection) -> Connection:
     """A connection to what the settings name, not asked anything yet.
 
@@ -66,7 +73,7 @@ def connection_of(collection: Collection) -> Connection:
 
 def own_name(collection: Collection, corpus: Corpus, digest: str | None, content: str) -> str:
     """What we call a collection on a server: one per corpus revision and what was embedded."""
-    identity = digest_of([digest, content, qdrant_filling.VERSION])
+    identity = digest_of([digest, content, qdrant_filling.VERSION, versions()["bm25"]])
     return qdrant_filling.collection_name(collection.name, corpus.revision, identity)
 
 
@@ -115,7 +122,8 @@ class Target:
         if self.configuration.mode == "external":
             parts.append(self.configuration.model_dump())
         if settings.foreign:
-            parts.append(settings.source.model_dump())
+            # The same texts may stand under other point ids after another sync.
+            parts += [settings.source.model_dump(), self.collection.sync().synced]
         return digest_of(parts)
 
     @property
@@ -123,7 +131,16 @@ class Target:
         """What kind of engine it is, known before it is opened; part of a fingerprint."""
         if self.configuration.mode == "external":
             return self._program().description()
-        return kind(self.collection.settings.qdrant_url is not None)
+        found: dict[str, Any] = kind(self.collection.settings.qdrant_url is not None)
+        if self.collection.settings.foreign:
+            sync, source = self.collection.sync(), self.collection.settings.source
+            found |= {"server": sync.host, "collection": sync.collection}
+            if self.configuration.mode != "sparse":
+                shape = sync.dense.get(source.vector or "")
+                found |= {"vector": source.vector or "", "distance": shape and shape.distance}
+            if self.configuration.mode != "dense":
+                found["sparse_vector"] = source.sparse_vector
+        return found
 
     @property
     def in_qdrant(self) -> str:
@@ -206,13 +223,18 @@ class Target:
         layout = Layout(dense, source.sparse_vector or "", True, distance in _DISTANCES)
         keys = {c.point: key for key, c in self.corpus.chunks.items() if c.point is not None}
         engine = QdrantEngine(connection, self.in_qdrant, keys, layout)
+        remedy = f"Sync it again: desk sync {self.collection.name}"
+        there = shape_of(connection, self.in_qdrant)
+        if not sync.has(there.dense, there.sparse):
+            message = f"{source.collection} has other vectors than when it was synced"
+            raise NotReady(message, remedy=remedy)
         found = engine.count(), engine.count(self.collection.settings.filters)
         wanted = sync.points, len(self.corpus.eligible)
         if found != wanted:
             raise NotReady(
                 f"{source.collection} has changed since it was synced: {found[0]:,} points, "
                 f"{found[1]:,} of them eligible, now; {wanted[0]:,} and {wanted[1]:,} then",
-                remedy=f"Sync it again: desk sync {self.collection.name}",
+                remedy=remedy,
             )
         return engine
 

@@ -103,8 +103,8 @@ def _superseded(collection: Collection, corpus: Corpus) -> list[str]:
     if not older:
         return []
     return [
-        f"Older collections of {collection.name} on the server that no configuration needs: "
-        f"{len(older)}. Remove them: desk prune {collection.name} --server"
+        f"Older collections of {collection.name} on the server that no configuration here needs "
+        f"now: {len(older)}. Remove them: desk prune {collection.name} --server"
     ]
 
 

@@ -58,8 +58,8 @@ def check_notices(execution: Execution) -> list[str]:
         )
     if len(pipelines := checks.get("pipelines", [])) > 1:
         notices.append(
-            f"{execution.configuration} called itself by {len(pipelines)} names meanwhile: "
-            f"{', '.join(pipelines)}."
+            f"{execution.configuration} called itself by {len(pipelines)} names meanwhile, "
+            f"{', '.join(pipelines[:3])} among them."
         )
     shares = checks.get("ann_recall", {})
     known = {k: share for k, share in shares.items() if share is not None}

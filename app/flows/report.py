@@ -108,6 +108,8 @@ def _as_zero(found: Sequence[tuple[str, Sequence[Mean]]]) -> str:
 def _title(one: Evaluation) -> str:
     execution = one.execution
     again = " (made earlier; nothing that decides it has changed)"
+    if {"vector", "sparse_vector"} & execution.provenance["engine"].keys():
+        again = " (made earlier; the collection it searched may have changed since)"
     if execution.provenance["configuration"]["mode"] == "external":
         again = " (made earlier; the program it asked may have changed since)"
     again = again if one.reused else ""
@@ -186,7 +188,7 @@ def _case(question: QuestionScore, metric: str, threshold: int) -> str:
 def _unsupported(found: Sequence[Evaluation]) -> str:
     """Unsupported questions at the largest K, apart from every mean; many of them in sum."""
     k = found[0].scoring.cutoffs[-1]
-    if len([a for a in found[0].scored.unsupported if a.k == k]) > _MOST_LISTED:
+    if max(len([a for a in one.scored.unsupported if a.k == k]) for one in found) > _MOST_LISTED:
         return _unsupported_in_sum(found, k)
     rows = [
         [a.question, one.execution.configuration, str(a.hits), number(a.top_score),
@@ -208,6 +210,8 @@ def _unsupported_in_sum(found: Sequence[Evaluation], k: int) -> str:
     rows = []
     for one in found:
         every = [a for a in one.scored.unsupported if a.k == k]
+        if not every:
+            continue  # every search failed, which is told above
         tops = sorted((a.top_score, a.question) for a in every if a.top_score is not None)
         if every[0].accepted is None:
             verdict = _verdict(every[0], one.execution.provenance["configuration"]["mode"])

@@ -57,11 +57,19 @@ class Run:
             retain_text=retain_text,
             cutoffs=self.scoring.cutoffs,
         )
-        if (reuse or resume) and (known := executions.listed(self.store, fingerprint=identity)):
-            return known[0], True
-        earlier = self._broken_off(identity) if resume else None
+        newest = self._broken_off() if resume else None
+        earlier = newest if newest and newest.fingerprint == identity else None
+        if reuse or (resume and earlier is None):
+            known = executions.listed(self.store, fingerprint=identity)
+            if known:
+                return known[0], True
+        if newest and earlier is None:
+            self.notices.append(
+                f"{newest.id} is not resumed: corpus, questions, settings, K or embedder have "
+                "changed since. It was run anew."
+            )
         engine = searcher.engine  # opened before the first search; what fails here ends the run
-        description = dict(engine.description())
+        description = {**engine.description(), **searcher.kind}
         if searcher.configuration.mode != "dense":
             description.pop("score", None)  # fused ranks and BM25 are no distances
         started = now()
@@ -102,20 +110,13 @@ class Run:
         )
         return execution, False
 
-    def _broken_off(self, identity: str) -> Execution | None:
-        """The newest execution of this configuration, if it broke off in this very run."""
+    def _broken_off(self) -> Execution | None:
+        """The newest execution of this configuration, if it broke off."""
         name, collection = self.name, self.loaded.collection.name
         found = executions.listed(self.store, collection, name=name)
-        newest = next((one for one in found if one.configuration == name), None)
-        if newest is None or newest.status != "incomplete":
-            return None
-        if newest.fingerprint != identity:
-            self.notices.append(
-                f"{newest.id} is not resumed: corpus, questions, settings or embedder have changed "
-                "since. It was run anew."
-            )
-            return None
-        return newest
+        own = (one for one in found if one.configuration == name and not one.imported)
+        newest = next(own, None)
+        return newest if newest is not None and newest.status == "incomplete" else None
 
     def _kept(self, earlier: Execution | None) -> tuple[dict[str, Ranking], Checks]:
         """What an earlier execution found, and what its checks noticed."""

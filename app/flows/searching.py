@@ -96,7 +96,7 @@ class Searcher:
         return self._found([self._prepared(question, text)], depth)[0]
 
     def rank_all(self, texts: Mapping[str, str], depth: int) -> Iterator[Answer]:
-        """Every question's answer, in their order, in batches and at once as the engine can.
+        """Every question's answer, in batches and at once as the engine can, in their order.
 
         Where nobody answers any more, the rest is not asked and says so.
         """
@@ -118,10 +118,7 @@ class Searcher:
         self, engine: Engine, left: Iterator[tuple[str, str]], depth: int
     ) -> Iterator[Answer]:
         """Questions are embedded here, one after the other, while others are searched for."""
-        blocks = (
-            [self._prepared(question, text) for question, text in block]
-            for block in iter(lambda: list(islice(left, engine.batch)), [])
-        )
+        blocks = self._blocks(engine, left)
         if engine.workers == 1:
             for block in blocks:
                 yield from self._found(block, depth)
@@ -137,6 +134,23 @@ class Searcher:
                 yield from waiting.popleft().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+    def _blocks(self, engine: Engine, left: Iterator[tuple[str, str]]) -> Iterator[list[_Prepared]]:
+        """Embedded questions in batches; where the embedder is silent, no further one waits for it.
+
+        Batches are made ahead of the answers, so that a time-out for each would add up.
+        """
+        silent: list[EngineError] = []
+        while block := list(islice(left, engine.batch)):
+            found = []
+            for question, text in block:
+                if len(silent) >= ENOUGH:
+                    found.append(_Prepared(question, text, None, 0.0, silent[-1]))
+                    continue
+                one = self._prepared(question, text)
+                silent = [*silent, one.error] if isinstance(one.error, Unreachable) else []
+                found.append(one)
+            yield found
 
     def _prepared(self, question: str, text: str) -> _Prepared:
         began = time.perf_counter()

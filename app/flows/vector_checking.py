@@ -77,7 +77,10 @@ def compare_vectors(loaded: Loaded, progress: Progress = silent) -> list[Compare
             template = configuration.templates[1]
             groups.setdefault((configuration.embedder_name, template), []).append(name)
         if configuration.mode in ("sparse", "hybrid") and collection.settings.qdrant_url:
-            groups.setdefault(("BM25", ""), []).append(name)
+            # Our own collections are several: one per embedder and template.
+            own = "" if collection.settings.foreign else str(configuration.embedder_name)
+            own += "" if collection.settings.foreign else configuration.templates[1]
+            groups.setdefault(("BM25", own), []).append(name)
     sample = _sample(list(loaded.corpus.eligible.values()))
     found = []
     for number, ((what, _), names) in enumerate(groups.items(), start=1):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 
 import streamlit as st
 
 from app.core.errors import InvalidInput, NotReady
 from app.core.judgments import reviewer_id
+from app.core.text import shown
 from app.flows.roles import require_grader
 from app.team import PLACE, STARTED_WITH, SignIn, read_team
 from app.ui import state
@@ -106,8 +108,13 @@ def _signed_in(sign_in: SignIn) -> str | None:
             )
     if not isinstance(email, str) or not email.strip():
         return None
+    said = _as_sent(email) if sign_in.kind == "proxy" else email
     try:
-        return reviewer_id(_as_sent(email) if sign_in.kind == "proxy" else email)
+        name = reviewer_id(said)
+        # Folding makes one of letters that only look alike to it (a ligature, the Kelvin sign).
+        if name != unicodedata.normalize("NFC", " ".join(said.split())).lower():
+            raise InvalidInput(f"{shown(said)} holds letters that can be taken for others")
+        return name
     except InvalidInput as error:
         raise InvalidInput(
             f"who is signed in cannot be a reviewer: {error.problems[0].message}",

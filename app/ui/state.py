@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ from app.workspace import Collection, Signature, Workspace
 
 #: Filled engines kept in memory; the oldest goes first.
 _MOST_ENGINES = 4
+#: Seconds for which an engine that could not be opened is not tried again.
+_FAILED_FOR = 2.0
 
 
 def sentences(error: Exception) -> list[str]:
@@ -135,8 +138,14 @@ class _Kept:
             while len(self._engines) > _MOST_ENGINES:
                 self._engines.popitem(last=False)
         with entry.lock:
+            if entry.failed is not None and time.monotonic() < entry.until:
+                raise entry.failed  # who waited meanwhile need not wait for the same again
             if entry.filled is None:
-                entry.filled = make()
+                try:
+                    entry.filled = make()
+                except DeskError as error:
+                    entry.failed, entry.until = error, time.monotonic() + _FAILED_FOR
+                    raise
             return entry.filled
 
 
@@ -144,6 +153,8 @@ class _Kept:
 class _Engine:
     lock: Any = field(default_factory=Lock)
     filled: Engine | None = None
+    failed: DeskError | None = None
+    until: float = 0.0
 
 
 @st.cache_resource(show_spinner=False)
