@@ -35,8 +35,8 @@ def print_scores(collection: Collection, found: list[Evaluation]) -> None:
 
 
 def exit_code(found: list[Evaluation]) -> int:
-    """2 where an execution is incomplete."""
-    return 2 if any(one.execution.status == "incomplete" for one in found) else 0
+    """2 where an execution is incomplete, or was not made."""
+    return 2 if any(one.execution.status == "incomplete" or one.interrupted for one in found) else 0
 
 
 @click.command("index")

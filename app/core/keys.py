@@ -87,7 +87,11 @@ class Ids:
         if document is None:
             return self.chunk(chunk)
         key = ChunkKey(document, version or self.version, chunk)
-        return key if key in self.corpus.chunks else None
+        if key in self.corpus.chunks:
+            return key
+        # Without a version: any, if only one has both ids.
+        found = [k for k in self._by_chunk.get(chunk, ()) if k.document == document]
+        return found[0] if version is None and len(found) == 1 else None
 
     def without_text(self, word: str) -> ChunkKey:
         """The key of an id no chunk here has. Raises InvalidInput where it can be none."""

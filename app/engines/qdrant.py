@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from qdrant_client import models
@@ -44,8 +44,13 @@ class QdrantEngine:
         name: str,
         keys: Mapping[Any, ChunkKey],
         layout: Layout = OWN,
+        stale: Callable[[ChunkKey, Mapping[str, Any]], bool] | None = None,
     ) -> None:
-        """Nothing is asked of the collection yet."""
+        """Nothing is asked of the collection yet.
+
+        `stale` says whether a hit's payload is no longer that of its chunk.
+        """
+        self._stale = stale
         self._connection = connection
         self._name = name
         self._keys = keys
@@ -148,19 +153,26 @@ class QdrantEngine:
         limit = depth + BEYOND
         while True:
             # A distance of 0 is 0, not -0.0.
-            scored = [(sign * significant(one.score) + 0.0, self._key(one.id)) for one in points]
+            scored = [(sign * significant(one.score) + 0.0, self._key(one)) for one in points]
             hits = settled(scored, depth, limit)
             if hits is not None:
                 return hits
             limit *= 2
             (points,) = self._query([request.model_copy(update={"limit": limit})])
 
-    def _key(self, identity: Any) -> ChunkKey:
+    def _key(self, point: models.ScoredPoint) -> ChunkKey:
+        identity = point.id
         key = self._keys.get(identity)
         if key is None:
             raise EngineError(
                 f"{self._connection.name} returned the point {identity}, which is not in this "
                 "corpus",
+                remedy=self._connection.missing,
+            )
+        if self._stale is not None and self._stale(key, point.payload or {}):
+            raise EngineError(
+                f"{self._connection.name} returned the point {identity} with another text than "
+                f"{key.short()} had when it was synced",
                 remedy=self._connection.missing,
             )
         return key

@@ -29,12 +29,14 @@ class Layout:
 
     `dense` and `sparse` name its vectors; an empty name is the unnamed one. `literal`: fields are
     payload names as they are, nested ones with dots. `distance`: lower scores are better.
+    `payload`: the payload name that comes with every hit.
     """
 
     dense: str = DENSE
     sparse: str = SPARSE
     literal: bool = False
     distance: bool = False
+    payload: str = ""
 
     def field(self, name: str) -> str:
         """The payload name of an eligibility field."""
@@ -98,7 +100,7 @@ def requests_of(
     common: dict[str, Any] = {
         "limit": limit,
         "filter": filter_of(search.filters, layout),
-        "with_payload": False,
+        "with_payload": [layout.payload] if layout.payload else False,
     }
     found = []
     if search.mode != "sparse" and asked.vector is not None:

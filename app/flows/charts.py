@@ -24,7 +24,7 @@ def category_rows(comparison: Comparison, metric: str, k: int) -> list[dict[str,
         if (delta.k, delta.metric) != (k, metric) or delta.category is None or not delta.n:
             continue
         ends = comparison.ends(k, metric, delta.category)
-        means = (delta.baseline, delta.candidate)
+        means = comparison.values(k, metric, delta.category)
         for side, mean, open_ends in zip(("baseline", "candidate"), means, ends, strict=True):
             low, high = (mean, mean) if mean is not None else open_ends or (0.0, 0.0)
             rows.append(

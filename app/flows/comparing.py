@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
 
@@ -78,9 +78,25 @@ class Comparison:
 
         `named`: a range is called provisional.
         """
-        delta, (before, after) = self.delta(k, metric), self.ends(k, metric)
         words = with_bounds if named else value_or_range
-        return words(delta.baseline, before), words(delta.candidate, after)
+        values, ends = self.values(k, metric), self.ends(k, metric)
+        return words(values[0], ends[0]), words(values[1], ends[1])
+
+    def values(
+        self, k: int, metric: str, category: str | None = None
+    ) -> tuple[float | None, float | None]:
+        """The means of baseline and candidate over the questions both have, each for itself.
+
+        None on a side where a question is provisional.
+        """
+        name = METRIC_OF[metric]
+        both = [
+            c for c in self.cases if c.k == k and c.both_scored and category in (None, c.category)
+        ]
+        return (
+            _mean([c.baseline.values[name] for c in both]),
+            _mean([c.candidate.values[name] for c in both]),
+        )
 
     def ends(
         self, k: int, metric: str, category: str | None = None
@@ -144,7 +160,17 @@ def compare(
             f"{first.id} is of {first.collection}, {second.id} of {second.collection}",
             remedy="Compare executions of one collection",
         )
-    return compare_executions(load(workspace.collection(first.collection)), first, second)
+    found = compare_executions(load(workspace.collection(first.collection)), first, second)
+    named = executions.listed(store, name=baseline) if collection is None else []
+    several = sorted({one.collection for one in named if one.configuration == baseline})
+    if len(several) > 1 and first.id != baseline:
+        told = (
+            f"{', '.join(several)} have a configuration {baseline}; compared are the newest, of "
+            f"{first.collection}. Name another one with --collection."
+        )
+        notices = (told, *found.baseline.notices)
+        found = replace(found, baseline=replace(found.baseline, notices=notices))
+    return found
 
 
 def compare_executions(
@@ -179,6 +205,12 @@ def compare_executions(
         deltas=tuple(_deltas(cases)),
         cases=tuple(cases),
     )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """The mean, None over no value or where one is missing."""
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _case(before: QuestionScore, after: QuestionScore) -> Case:

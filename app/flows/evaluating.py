@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.core.errors import InvalidInput, NotReady
+from app.core.errors import EngineError, InvalidInput, NotReady
 from app.core.model import ScoringSettings
 from app.engines import executions, scores
 from app.engines.executions import Execution
@@ -28,7 +28,7 @@ from app.workspace import Collection
 class Evaluation:
     """An execution with its scores under the labels as they are now.
 
-    `reused`: it was there before. `interrupted`: Ctrl-C ended it.
+    `reused`: it was there before. `interrupted`: Ctrl-C or a server ended the work after it.
     """
 
     execution: Execution
@@ -86,7 +86,14 @@ def evaluate(
                     searcher.engine  # noqa: B018
         for name, searcher in searchers.items():
             run = Run(loaded, name, searcher, scoring, store, progress)
-            execution, reused = run.execution(reuse=reuse, resume=resume)
+            try:
+                execution, reused = run.execution(reuse=reuse, resume=resume)
+            except (EngineError, NotReady) as error:
+                if not found:
+                    raise
+                told = (*found[-1].notices, f"{name} and what follows it was not run: {error}")
+                found[-1] = replace(found[-1], notices=told, interrupted=True)
+                break
             evaluation = _stored(loaded, execution, scoring, split, store, reused)
             notices = (*run.notices, *evaluation.notices)
             found.append(replace(evaluation, interrupted=run.interrupted, notices=notices))

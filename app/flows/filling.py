@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from app.core.corpus import Corpus
 from app.core.errors import EngineError, InvalidInput, NotReady, Problem
-from app.core.model import Chunk
+from app.core.model import Chunk, ChunkKey
+from app.core.payload import outermost, values_at
 from app.core.text import digest as digest_of
+from app.core.text import fault_in_text, text_hash
 from app.engines import qdrant_filling
 from app.engines.embedding import Embedder
 from app.engines.external import ExternalEngine, Program
@@ -220,9 +222,18 @@ class Target:
         ):
             missing = lacking(self.collection, "sparse_vector", source.sparse_vector, sync.sparse)
             raise InvalidInput.of([missing])
-        layout = Layout(dense, source.sparse_vector or "", True, distance in _DISTANCES)
+        text = source.fields["text"]
+        layout = Layout(
+            dense, source.sparse_vector or "", True, distance in _DISTANCES, outermost(text)
+        )
         keys = {c.point: key for key, c in self.corpus.chunks.items() if c.point is not None}
-        engine = QdrantEngine(connection, self.in_qdrant, keys, layout)
+
+        def stale(key: ChunkKey, payload: Mapping[str, Any]) -> bool:
+            found = next(iter(values_at(payload, text)), None)
+            same = isinstance(found, str) and not fault_in_text(found)
+            return not (same and text_hash(str(found)) == self.corpus.chunks[key].text_hash)
+
+        engine = QdrantEngine(connection, self.in_qdrant, keys, layout, stale)
         remedy = f"Sync it again: desk sync {self.collection.name}"
         there = shape_of(connection, self.in_qdrant)
         if not sync.has(there.dense, there.sparse):

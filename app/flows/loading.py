@@ -36,8 +36,8 @@ class Loaded:
             return None
         sync = self.collection.sync()
         return (
-            f"The chunks of {self.collection.name} are those {sync.collection} at {sync.host} held "
-            f"when it was synced, {sync.synced[:16].replace('T', ' ')} UTC."
+            f"{self.collection.name} has the chunks of the collection {sync.collection} at "
+            f"{sync.host} as of its last sync, {sync.synced[:16].replace('T', ' ')} UTC."
         )
 
 

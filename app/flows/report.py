@@ -123,7 +123,17 @@ def _failures(one: Evaluation) -> str:
     if not failures:
         return f"{_title(one)}\n  a question of another split failed, so there are no means"
     lines = [_title(one), f"  {count(len(failures), 'question')} failed, so there are no means:"]
-    return "\n".join([*lines, *(f"    {q.question}: {q.reason}" for q in failures[:10])])
+    reasons: dict[str, list[str]] = {}
+    for question in failures:
+        reasons.setdefault(str(question.reason), []).append(question.question)
+    for reason, names in list(reasons.items())[:10]:
+        more = f" and {len(names) - 1:,} more" if names[1:] else ""
+        lines.append(f"    {names[0]}{more}: {reason}")
+    if len(reasons) > 10:
+        lines.append(f"    and {len(reasons) - 10:,} more reasons")
+    if not one.execution.imported:
+        lines.append(f"  To ask them again: desk evaluate {one.execution.collection} --resume")
+    return "\n".join(lines)
 
 
 def _primary(one: Evaluation, primary: str) -> tuple[str, int]:

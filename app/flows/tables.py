@@ -9,7 +9,7 @@ from app.flows.comparing import TIE, Case, Comparison
 from app.flows.listing import Listed
 from app.flows.means import METRIC_OF
 from app.flows.scored import QuestionScore
-from app.flows.wording import METRIC_WORDS, number, signed, value_or_range, with_bounds
+from app.flows.wording import METRIC_WORDS, signed, value_or_range, with_bounds
 
 
 def execution_rows(found: Sequence[Listed]) -> list[dict[str, Any]]:
@@ -32,7 +32,8 @@ def mean_rows(found: Comparison, k: int) -> list[list[str]]:
     """Every metric at K, over all questions and by category."""
     return [
         [f"{METRIC_WORDS[d.metric]}@{k}" + (f", {d.category}" if d.category else ""), str(d.n),
-         number(d.baseline), number(d.candidate), signed(d.delta), str(d.wins), str(d.losses),
+         *map(value_or_range, found.values(k, d.metric, d.category),
+              found.ends(k, d.metric, d.category)), signed(d.delta), str(d.wins), str(d.losses),
          str(d.ties), str(d.undecided or "")]
         for d in found.deltas
         if d.k == k and d.n

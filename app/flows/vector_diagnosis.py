@@ -62,6 +62,12 @@ def diagnosis(
     best = max(tried, key=lambda wording: median(tried[wording]))
     if min(tried[best]) >= SAME:
         return f"{said}. With {best!r} they agree", f"Set document_template = {_toml(best)}"
+    if any(fitting):
+        return (
+            f"{said}. Only {len(fitting) - sum(fitting)} of {len(fitting)} differ: their texts "
+            "were changed since, or embedded otherwise",
+            "Sync or index again, and embed those anew",
+        )
     if median(cosines) >= SAME_WORDS:
         return (
             f"{said}. That is close: another build or rounding of the model, or a wording that "

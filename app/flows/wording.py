@@ -36,7 +36,9 @@ def signed(value: float | None) -> str:
 def value_or_range(value: float | None, bounds: tuple[float, float] | None) -> str:
     """The value, or the range of a provisional one: `0.44-1.00`."""
     if value is None and bounds is not None:
-        return f"{bounds[0]:.2f}-{bounds[1]:.2f}"
+        # Two digits are enough, unless both ends would read the same.
+        digits = 2 if f"{bounds[0]:.2f}" != f"{bounds[1]:.2f}" else 3
+        return f"{bounds[0]:.{digits}f}-{bounds[1]:.{digits}f}"
     return number(value)
 
 

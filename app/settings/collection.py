@@ -164,6 +164,11 @@ class CollectionSettings(Record):
         return self.source.kind == "qdrant"
 
     @property
+    def version(self) -> str:
+        """The version of chunks that name none."""
+        return self.source.version or self.chunking.rule
+
+    @property
     def mapping(self) -> str:
         """Content hash of all that decides how a foreign collection is read."""
         source = self.source.model_dump(exclude={"vector", "sparse_vector"})

@@ -64,7 +64,7 @@ def import_labels(
         ids = Ids(
             loaded.questions,
             loaded.corpus,
-            collection.settings.chunking.rule,
+            collection.settings.version,
             keys if isinstance(keys, KeyMap) else map_for(path, keys),
         )
         reading = Reading(ids, grades, reviewer_id(reviewer), policy)

@@ -42,7 +42,7 @@ def score_under_labels(
     Raises InvalidInput where no question or no chunk of the run is known there, or where a chunk
     does not pass the filter.
     """
-    ids = Ids(loaded.questions, loaded.corpus, loaded.collection.settings.chunking.rule)
+    ids = Ids(loaded.questions, loaded.corpus, loaded.collection.settings.version)
     hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
     found = _score(run, loaded.labels, ids, hashes, scoring, order)
     return RunScores(found.scored, found.means, (*loaded.labels.notices, *found.notices))

@@ -56,9 +56,7 @@ def import_run(
     loaded = load_asked(collection, "this run")
     loaded.labels  # noqa: B018 - scored at once: labels that are refused must be mended before
     found = Outcome(f"hits of a run of {collection.name}", path.name)
-    ids = Ids(
-        loaded.questions, loaded.corpus, collection.settings.chunking.rule, map_for(path, keys)
-    )
+    ids = Ids(loaded.questions, loaded.corpus, collection.settings.version, map_for(path, keys))
     parsed = Parsed(ids)
     with tempfile.TemporaryDirectory() as folder:
         spool = Path(folder) / "rows.parquet"
