@@ -108,7 +108,8 @@ def _as_zero(found: Sequence[tuple[str, Sequence[Mean]]]) -> str:
 def _title(one: Evaluation) -> str:
     execution = one.execution
     again = " (made earlier; nothing that decides it has changed)"
-    if {"vector", "sparse_vector"} & execution.provenance["engine"].keys():
+    engine = execution.provenance.get("engine") or {}  # an imported run has none
+    if {"vector", "sparse_vector"} & engine.keys():
         again = " (made earlier; the collection it searched may have changed since)"
     if execution.provenance["configuration"]["mode"] == "external":
         again = " (made earlier; the program it asked may have changed since)"
