@@ -241,6 +241,7 @@ def test_sparse_search_of_code(tmp_path):
 
 @pytest.mark.slow
 @beside(CODE)
+@pytest.mark.timeout(900)  # 737 long chunks to embed, on whatever machine
 def test_dense_and_hybrid_search_of_code(tmp_path):
     desk = code_in(tmp_path)
     assert "Chunks longer than the embedder reads were cut: 170" in desk("index", "code").output

@@ -62,7 +62,7 @@ def diagnosis(
     best = max(tried, key=lambda wording: median(tried[wording]))
     if min(tried[best]) >= SAME:
         return f"{said}. With {best!r} they agree", f"Set document_template = {_toml(best)}"
-    if any(fitting):
+    if 2 * sum(fitting) >= len(fitting) and min(cosines) < SAME_WORDS:
         return (
             f"{said}. Only {len(fitting) - sum(fitting)} of {len(fitting)} differ: their texts "
             "were changed since, or embedded otherwise",
