@@ -115,7 +115,10 @@ def test_failures_are_told_also_before_there_is_anything_to_score(indexed, colle
     (found,) = evaluate(collection_of(root), progress=stop_at(1))
     text = score_tables([found], PRIMARY)
     assert f"{NOTHING}\n\nsparse: execution {found.execution.id}, incomplete\n" in text
-    assert "  2 questions failed, so there are no means:\n    q2 and 1 more: not searched: the exec" in text
+    assert (
+        "  2 questions failed, so there are no means:\n    q2 and 1 more: not searched: the exec"
+        in text
+    )
 
 
 def test_every_question_is_counted_also_where_its_search_failed(runbooks, collection_of):
