@@ -82,6 +82,11 @@ class Comparison:
         values, ends = self.values(k, metric), self.ends(k, metric)
         return words(values[0], ends[0]), words(values[1], ends[1])
 
+    def _scored(self, k: int, category: str | None) -> list[Case]:
+        """The cases at K, of one category where it is named, that both sides have a score for."""
+        at_k = (case for case in self.cases if case.k == k and case.both_scored)
+        return [case for case in at_k if category in (None, case.category)]
+
     def values(
         self, k: int, metric: str, category: str | None = None
     ) -> tuple[float | None, float | None]:
@@ -90,9 +95,7 @@ class Comparison:
         None on a side where a question is provisional.
         """
         name = METRIC_OF[metric]
-        both = [
-            c for c in self.cases if c.k == k and c.both_scored and category in (None, c.category)
-        ]
+        both = self._scored(k, category)
         return (
             _mean([c.baseline.values[name] for c in both]),
             _mean([c.candidate.values[name] for c in both]),
@@ -103,9 +106,7 @@ class Comparison:
     ) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
         """The lowest and highest the means of baseline and candidate can be, None over no case."""
         name = METRIC_OF[metric]
-        both = [
-            c for c in self.cases if c.k == k and c.both_scored and category in (None, c.category)
-        ]
+        both = self._scored(k, category)
         return (
             ends_of_mean([c.baseline.known_bounds[name] for c in both]),
             ends_of_mean([c.candidate.known_bounds[name] for c in both]),
@@ -236,10 +237,10 @@ def _delta(cases: Sequence[Case], k: int, category: str | None, name: str) -> De
     metric = METRIC_OF[name]
     both = [c for c in cases if c.both_scored]
     known = [delta for case in both if (delta := case.deltas[name]) is not None]
-    decided = len(known) == len(both) > 0
+    decided = len(known) == len(both)
 
     def mean(values: Sequence[float | None]) -> float | None:
-        return fsum(value or 0.0 for value in values) / len(values) if decided else None
+        return _mean(values) if decided else None
 
     return Delta(
         k=k,
