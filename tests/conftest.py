@@ -273,3 +273,12 @@ def ollama_server(monkeypatch):
     made = partial(OllamaEmbedder, transport=httpx.MockTransport(server))
     monkeypatch.setattr("app.flows.embedders.OllamaEmbedder", made)
     return server
+
+
+@pytest.fixture
+def theirs(tmp_path):
+    """A Qdrant collection that others filled, and a workspace that reads it."""
+    from tests.foreign import foreign
+
+    with foreign(tmp_path / "workspace") as made:
+        yield made

@@ -15,13 +15,7 @@ from app.engines.qdrant_requests import Layout, filter_of
 from app.flows.cataloguing import Reader
 from app.settings import CollectionSettings
 from app.workspace import read_settings
-from tests.foreign import FIELDS, THEIRS, chunk, foreign, point, sized
-
-
-@pytest.fixture
-def theirs(tmp_path):
-    with foreign(tmp_path / "workspace") as made:
-        yield made
+from tests.foreign import FIELDS, THEIRS, chunk, point, sized
 
 
 def reader(filters):

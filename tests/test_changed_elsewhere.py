@@ -10,13 +10,7 @@ from app.flows.tables import mean_rows
 from app.flows.wording import value_or_range
 from app.workspace import Workspace
 from tests.conftest import SPARSE
-from tests.foreign import chunk, foreign
-
-
-@pytest.fixture
-def theirs(tmp_path):
-    with foreign(tmp_path / "workspace") as made:
-        yield made
+from tests.foreign import chunk
 
 
 def test_a_text_that_was_changed_in_place_fails_the_question_it_is_returned_for(theirs):

@@ -12,13 +12,7 @@ from app.flows.evaluating import evaluate
 from app.flows.inspecting import inspect_question
 from app.flows.loading import load
 from app.workspace import Workspace
-from tests.foreign import DENSE, NAME, THEIRS, THREE, as_theirs, chunk, foreign, point, sized
-
-
-@pytest.fixture
-def theirs(tmp_path):
-    with foreign(tmp_path / "workspace") as made:
-        yield made
+from tests.foreign import DENSE, NAME, THEIRS, THREE, as_theirs, chunk, point, sized
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from app.settings import Configuration
 from app.settings.connection import web_address
 from app.ui import state
 from tests.conftest import SPARSE
-from tests.foreign import DENSE, THEIRS, chunk, foreign, sized
+from tests.foreign import DENSE, THEIRS, chunk, sized
 from tests.retrievers import Endpoint, Reply, external, hits
 
 
@@ -28,12 +28,6 @@ def endpoint():
     made = Endpoint(lambda question, k: hits("apple"))
     yield made
     made.stop()
-
-
-@pytest.fixture
-def theirs(tmp_path):
-    with foreign(tmp_path / "workspace") as made:
-        yield made
 
 
 def key(name):

@@ -7,18 +7,12 @@ import pytest
 from app.core.catalogue import POINTS
 from app.core.errors import InvalidInput
 from app.flows.syncing import sync
-from tests.foreign import DENSE, FIELDS, NAME, THEIRS, chunk, foreign, point, sized
+from tests.foreign import DENSE, FIELDS, NAME, THEIRS, chunk, point, sized
 
 SPARSE = '[configurations.sparse]\nmode = "sparse"\n'
 HYBRID = '[configurations.hybrid]\nmode = "hybrid"\nrrf_k = 60\n'
 TOML = f"data/{NAME}/collection.toml"
 REMEDY = "Correct the payload or source.fields, or keep it out by [eligible]."
-
-
-@pytest.fixture
-def theirs(tmp_path):
-    with foreign(tmp_path / "workspace") as made:
-        yield made
 
 
 def refusal(theirs, desk):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from qdrant_client import models
 
-from tests.foreign import DENSE, FIELDS, NAME, SPARSE, chunk, foreign, sized, words
+from tests.foreign import DENSE, FIELDS, NAME, SPARSE, chunk, sized, words
 from tests.hashing import SIZE, Hashing
 
 PLACE = f"data/{NAME}/collection.toml: "
@@ -17,12 +17,6 @@ def model(monkeypatch):
     made = Hashing()
     monkeypatch.setattr("app.flows.embedders._bundled", lambda: made)
     return made
-
-
-@pytest.fixture
-def theirs(tmp_path):
-    with foreign(tmp_path / "workspace") as made:
-        yield made
 
 
 def text_of(number):

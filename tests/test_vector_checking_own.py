@@ -7,7 +7,7 @@ import pytest
 from qdrant_client import models
 
 from app.flows.indexing import index
-from tests.foreign import DENSE, THEIRS, foreign
+from tests.foreign import DENSE, THEIRS
 from tests.hashing import SIZE, Hashing
 
 
@@ -17,12 +17,6 @@ def model(monkeypatch):
     made = Hashing()
     monkeypatch.setattr("app.flows.embedders._bundled", lambda: made)
     return made
-
-
-@pytest.fixture
-def theirs(tmp_path):
-    with foreign(tmp_path / "workspace") as made:
-        yield made
 
 
 @pytest.fixture
