@@ -215,6 +215,7 @@ def pick(
     key: str,
     default: str | None = None,
     words: Mapping[str, str] | None = None,
+    control: Callable[[str, list[str], str, Callable[[str], str]], str] | None = None,
 ) -> str:
     """One of some options; what is picked stands in the URL under `key`, by its id.
 
@@ -231,14 +232,27 @@ def pick(
             st.session_state.setdefault("link-notices", []).append(words_of_link)
     # Always assigned: a widget that another page drew under this key would lose its value.
     st.session_state[widget] = current if current in options else first
-    chosen: str = st.selectbox(
-        label,
-        options,
-        key=widget,
-        format_func=lambda option: words.get(option, option) if words else option,
-    )
+    shown_as = words or {}
+    chosen = (control or _box)(label, options, widget, lambda one: shown_as.get(one, one))
     st.session_state[f"kept-{key}"] = st.session_state[f"url-{key}"] = chosen
     st.session_state.setdefault("url-pending", {})[key] = chosen
+    return chosen
+
+
+def pick_view(views: Mapping[str, str]) -> str:
+    """One of a page's views, from the URL (`?view=`); the first unless picked."""
+    return pick("View", list(views), "view", words=views, control=_segments)
+
+
+def _segments(label: str, options: list[str], key: str, words: Callable[[str], str]) -> str:
+    chosen: str = st.segmented_control(
+        label, options, key=key, format_func=words, required=True, label_visibility="collapsed"
+    )
+    return chosen
+
+
+def _box(label: str, options: list[str], key: str, words: Callable[[str], str]) -> str:
+    chosen: str = st.selectbox(label, options, key=key, format_func=words)
     return chosen
 
 

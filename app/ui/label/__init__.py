@@ -1,0 +1,1 @@
+"""The views of page Label; each is one file with a `show(loaded, reviewer)`."""

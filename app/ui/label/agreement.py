@@ -1,0 +1,9 @@
+"""How far reviewers agree."""
+
+from app.flows.loading import Loaded
+from app.ui import state
+
+
+def show(loaded: Loaded, reviewer: str) -> None:
+    """The view."""
+    state.settle()

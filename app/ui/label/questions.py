@@ -1,0 +1,9 @@
+"""Questions: add, edit, retire, mark unsupported."""
+
+from app.flows.loading import Loaded
+from app.ui import state
+
+
+def show(loaded: Loaded, reviewer: str) -> None:
+    """The view."""
+    state.settle()
