@@ -245,10 +245,10 @@ def pick_view(views: Mapping[str, str]) -> str:
 
 
 def _segments(label: str, options: list[str], key: str, words: Callable[[str], str]) -> str:
-    chosen: str = st.segmented_control(
+    chosen = st.segmented_control(
         label, options, key=key, format_func=words, required=True, label_visibility="collapsed"
     )
-    return chosen
+    return str(chosen)
 
 
 def _box(label: str, options: list[str], key: str, words: Callable[[str], str]) -> str:
