@@ -10,7 +10,7 @@ import threading
 import click
 
 from app import __version__
-from app.commands import evaluation, exchange, publishing, upkeep
+from app.commands import agreement, evaluation, exchange, publishing, upkeep
 from app.commands.base import Desk, open_workspace, print_notices, progress, tell, workspace_option
 from app.commands.evaluation import exit_code, print_scores
 from app.core.errors import DeskError, InvalidInput
@@ -71,7 +71,13 @@ def desk(
     serve(here, address, free, team.sign_in)
 
 
-for command in (*evaluation.COMMANDS, *exchange.COMMANDS, *publishing.COMMANDS, *upkeep.COMMANDS):
+for command in (
+    *evaluation.COMMANDS,
+    *agreement.COMMANDS,
+    *exchange.COMMANDS,
+    *publishing.COMMANDS,
+    *upkeep.COMMANDS,
+):
     desk.add_command(command)
 
 

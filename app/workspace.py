@@ -14,10 +14,12 @@ from typing import get_args
 from app.core.catalogue import POINTS, Sync, require_sync
 from app.core.corpus import Corpus, SourceSpec, read_corpus
 from app.core.errors import InvalidInput, NotReady
-from app.core.judgments import Judgment, Retirement
+from app.core.events import Event, parse_event, readable, retirements
+from app.core.judgments import Judgment
 from app.core.labels import Labels, resolve
 from app.core.ledger import Ledger
-from app.core.questions import Question, parse_record, read_questions
+from app.core.question_events import Asked, overlay
+from app.core.questions import Question, QuestionFile, parse_record
 from app.core.snapshot import read_complete_hashes
 from app.core.text import shown
 from app.core.tomlfiles import keys_of, read_toml
@@ -155,20 +157,23 @@ class Collection:
         return Ledger(self.labels_folder / "judgments", place, partial(parse_record, Judgment))
 
     @cached_property
-    def retirements(self) -> Ledger[Retirement]:
-        """Other events, one file per author."""
-        place = f"{self.labels_place}/events"
-        return Ledger(self.labels_folder / "events", place, partial(parse_record, Retirement))
+    def events(self) -> Ledger[Event]:
+        """Events that are no judgments, one file per author."""
+        return Ledger(self.labels_folder / "events", f"{self.labels_place}/events", parse_event)
 
     def source_signature(self) -> Signature:
-        """Name, time and size of every file corpus and questions are read from."""
+        """Name, time and size of every file the corpus is read from."""
         source = self.source().path
-        files = [source, self.labels_folder / "questions.jsonl"]
-        return _signature([*files, *(source.rglob("*.md") if source.is_dir() else [])])
+        return signature_of([source, *(source.rglob("*.md") if source.is_dir() else [])])
+
+    def question_signature(self) -> Signature:
+        """The same of every file questions are read from."""
+        events = (self.labels_folder / "events").glob("*.jsonl")
+        return signature_of([self.labels_folder / "questions.jsonl", *events])
 
     def label_signature(self) -> Signature:
-        """The same of every file labels are read from."""
-        return _signature(p for p in self.labels_folder.rglob("*") if p.suffix != ".lock")
+        """The same of every file in the folder of labels."""
+        return signature_of(p for p in self.labels_folder.rglob("*") if p.suffix != ".lock")
 
     def configuration(self, name: str) -> Configuration:
         """A named configuration; raises InvalidInput where it is unknown."""
@@ -226,10 +231,23 @@ class Collection:
         of, url = str(self.settings.source.collection), str(self.settings.qdrant_url)
         return require_sync(self.catalogue, self.name, of, url, self.settings.mapping)
 
-    def questions(self) -> dict[str, Question]:
-        """Every question by id; raises InvalidInput."""
+    @cached_property
+    def question_file(self) -> QuestionFile:
+        """The questions as the file has them, without what people changed since."""
         path = self.labels_folder / "questions.jsonl"
-        return read_questions(path, f"{self.labels_place}/questions.jsonl")
+        return QuestionFile(path, f"{self.labels_place}/questions.jsonl")
+
+    def asked(self) -> Asked:
+        """The effective questions, those retired, and what is to be known of them.
+
+        Raises InvalidInput where questions.jsonl is refused. A file of events with a refused line
+        is left out, so that it keeps nobody from grading; `labels` raises it.
+        """
+        return overlay(self.question_file.read(), readable(self.events), self.question_file.place)
+
+    def questions(self) -> dict[str, Question]:
+        """Every effective question by id; raises InvalidInput as `asked`."""
+        return dict(self.asked().questions)
 
     def guidelines(self) -> str | None:
         """The text of `guidelines.md`, or None without one."""
@@ -255,21 +273,22 @@ class Collection:
     def labels(self, corpus: Corpus, questions: dict[str, Question]) -> Labels:
         """The labels as they are now; raises InvalidInput with every label that is refused."""
         judgments = self.ledger.read()
-        retirements = self.retirements.read()
+        events, asked = self.events.read(), self.asked()
         scoring = self.settings.scoring_settings()
         labels = resolve(
             judgments.events,
-            retirements.events,
+            retirements(events.events),
             questions,
             corpus,
             scoring,
             read_complete_hashes(self.labels_folder, scoring, corpus),
             self.guidelines_pin(),
+            retired=frozenset({*asked.retired, *asked.questions} - questions.keys()),
         )
-        return labels.noticing((*judgments.notices, *retirements.notices))
+        return labels.noticing((*judgments.notices, *events.notices, *asked.notices))
 
 
-def _signature(paths: Iterable[Path]) -> Signature:
+def signature_of(paths: Iterable[Path]) -> Signature:
     """Name, time and size of the files there are: equal while none of them has changed."""
     found = []
     for path in sorted(paths):

@@ -38,7 +38,7 @@ ONLY = {
     "httpx": r"engines/(ollama_embedding|judge|external|qdrant_calls)\.py",
     "onnxruntime": r"engines/bundled\.py",
     "tokenizers": r"engines/bundled\.py",
-    "sqlite3": r"engines/vectors\.py",
+    "sqlite3": r"engines/(vectors|texts)\.py",
     "altair": r"flows/charts\.py",
     "click": r"cli\.py|commands/.*",
     "openpyxl": r"engines/sheets(_out)?\.py",

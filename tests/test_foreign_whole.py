@@ -10,9 +10,13 @@ from app.core.model import ChunkKey
 from app.engines import executions
 from app.engines.store import Store
 from app.flows import labeling
+from app.flows.bench import Bench, Wish
+from app.flows.claims import Claims
 from app.flows.evaluating import evaluate
 from app.flows.inspecting import inspect_question
 from app.flows.loading import load
+from app.flows.own import Own
+from app.flows.pooling import pool_of
 from app.workspace import Workspace
 from tests.conftest import TEXTS
 from tests.foreign import FIELDS, NAME, SPARSE, chunk, foreign, words
@@ -48,19 +52,24 @@ def test_labels_by_foreign_keys_are_scored(theirs):
     assert mean.values["hit"] == 1.0
 
 
+def turn(loaded):
+    bench = Bench(loaded, pool_of(loaded), Claims())
+    return bench.turn("ben", Wish("q1"))
+
+
 def test_page_label(theirs):
     loaded = load(theirs.collection)
-    shown = labeling.next_item(loaded, "ben", "q1")
+    shown = turn(loaded).item
     assert shown.text in TEXTS.values()
     saved = labeling.grade(loaded, "ben", shown, 1)
     assert saved.event.key == shown.key
     theirs.put(chunk(9, "A fifth text.", {"words": words("fifth")}, name="fifth"))
     theirs.sync()
     again = load(theirs.collection)
-    assert labeling.progress(again, "ben", "q1").question_done == 1
-    assert labeling.progress(again, "ben", "q1").question_total == 5
-    labeling.undo(again, "ben", saved.event.event)
-    assert labeling.progress(load(theirs.collection), "ben", "q1").question_done == 0
+    count = turn(again).progress
+    assert (count.question_mine, count.question_total) == (1, 5)
+    labeling.undo(again, Own(again, "ben"), saved.event.event)
+    assert turn(load(theirs.collection)).progress.question_mine == 0
 
 
 def test_a_text_that_changed_there_makes_its_label_stale(theirs, desk):

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from filelock import FileLock
 
-import app.flows.exchange.questions as flow
+import app.flows.question_saving as flow
 from tests.exchanging import errors, import_file, json_lines, tree
 from tests.test_importing_questions import KEPT, questions
 

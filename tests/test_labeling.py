@@ -6,7 +6,11 @@ import pytest
 
 from app.core.errors import InvalidInput, LabelConflict
 from app.flows import labeling
+from app.flows.bench import Bench, Wish
+from app.flows.claims import Claims
 from app.flows.loading import load
+from app.flows.own import Own
+from app.flows.pooling import pool_of
 from tests.test_architecture import GRAPH
 
 FILE = "labels/tiny/judgments/ann.jsonl"
@@ -55,11 +59,25 @@ def grade(read, chunk, value, reviewer="ann", question="q1"):
 def undo(read, reviewer="ann"):
     """Take back the newest judgment, as the page does."""
     loaded = read()
-    return labeling.undo(loaded, reviewer, labeling.last_judgment(loaded, reviewer).event).event
+    own = Own(loaded, reviewer)
+    return labeling.undo(loaded, own, own.last.event).event
+
+
+def last(read, reviewer="ann"):
+    return Own(read(), reviewer).last
+
+
+def bench(read):
+    loaded = read()
+    return Bench(loaded, pool_of(loaded), Claims())
+
+
+def turn(read, reviewer="ann", question=None):
+    return bench(read).turn(reviewer, Wish(question))
 
 
 def in_force(read, reviewer="ann"):
-    return {(q, j.key.chunk): j for (q, _), j in labeling.own(read(), reviewer).items()}
+    return {(q, j.key.chunk): j for (q, _), j in Own(read(), reviewer).fresh.items()}
 
 
 def conflict(job, *words):
@@ -86,18 +104,17 @@ def test_every_text_is_offered_once_until_all_are_judged(desk_of):
     texts = {"a": "one", "twin": "one", "b": "two", "c": "three"}
     root, read = desk_of(texts=texts)
     told, seen = [], []
-    while shown := labeling.next_item(read(), "ann", "q1"):
-        seen.append(shown.text)
-        labeling.grade(read(), "ann", shown, 0)
-        found = labeling.progress(read(), "ann", "q1")
-        told.append((found.question_done, found.question_total, found.done, found.total))
-    assert sorted(seen) == ["one", "three", "two"]
-    assert told == [(1, 3, 1, 6), (2, 3, 2, 6), (3, 3, 3, 6)]
-    assert labeling.next_question(read(), "ann", "q1") == "q2"
-    assert labeling.next_question(read(), "bob", "q1") == "q1"
-    while shown := labeling.next_item(read(), "ann", "q2"):
-        labeling.grade(read(), "ann", shown, 0)
-    assert labeling.next_question(read(), "ann", "q1") is None
+    for _ in range(6):
+        found = turn(read)
+        seen.append((found.item.question, found.item.text))
+        labeling.grade(read(), "ann", found.item, 0)
+        count = turn(read, question="q1").progress
+        told.append((count.question_mine, count.mine, count.left))
+    assert sorted(seen) == [(q, t) for q in ("q1", "q2") for t in ("one", "three", "two")]
+    assert len({question for question, _ in seen[:3]}) == 1
+    assert [mine for _, mine, _ in told] == [1, 2, 3, 4, 5, 6]
+    assert turn(read).item is None and turn(read).progress.left == 0
+    assert turn(read, "bob").progress.left < 6  # what needs a second judgment
 
 
 def test_a_second_tab_is_told_what_the_first_one_saved(desk_of):
@@ -107,7 +124,7 @@ def test_a_second_tab_is_told_what_the_first_one_saved(desk_of):
     first = labeling.grade(loaded, "ann", shown, 2).event
     assert conflict(labeling.grade, loaded, "ann", shown, 0) == (
         f"apple was already judged at {first.time[11:19]} UTC (grade 2), perhaps in another "
-        "tab. Nothing was saved: to change it, undo it below."
+        "tab. Nothing was saved: look at it again to change it."
     )
     assert len(lines(root)) == 1
     assert labeling.grade(loaded, "bob", shown, 0).event.author == "bob"  # no affair of ann's
@@ -135,8 +152,8 @@ def test_undo_withdraws_and_the_item_is_open_again(desk_of):
     event = grade(read, "apple", 2)
     taken = undo(read)
     assert (taken.kind, taken.grade, taken.replaces) == ("withdraw", None, event.event)
-    assert in_force(read) == {} and labeling.last_judgment(read(), "ann") is None
-    assert labeling.progress(read(), "ann", "q1").done == 0
+    assert in_force(read) == {} and last(read) is None
+    assert turn(read).progress.mine == 0
     assert read().labels.kinds["q1"] == "undecided"
     assert grade(read, "apple", 0).grade == 0 and len(lines(root)) == 3
     undo(read)
@@ -148,7 +165,7 @@ def test_repeated_undo_steps_back(desk_of):
     for chunk, value in (("apple", 2), ("pear", 0), ("plum", 1)):
         grade(read, chunk, value)
     assert [undo(read).key.chunk for _ in range(3)] == ["plum", "pear", "apple"]
-    assert labeling.last_judgment(read(), "ann") is None
+    assert last(read) is None
 
 
 def test_what_was_replaced_meanwhile_is_not_undone(desk_of):
@@ -157,16 +174,16 @@ def test_what_was_replaced_meanwhile_is_not_undone(desk_of):
     stale = read()
     undo(read)
     sentence = "the judgment of apple was already taken back or replaced. Look at the item again."
-    assert conflict(labeling.undo, stale, "ann", event.event) == sentence
+    assert conflict(labeling.undo, stale, Own(stale, "ann"), event.event) == sentence
     other = grade(read, "apple", 1)
     append(root, **by_hand("later", 0, replaces=other.event))
-    assert conflict(labeling.undo, stale, "ann", other.event) == sentence
+    assert conflict(labeling.undo, stale, Own(stale, "ann"), other.event) == sentence
     assert len(lines(root)) == 4
     sentence = "there is nothing of yours to undo. Go on grading."
-    assert conflict(labeling.undo, read(), "ann", "nope") == sentence
+    assert conflict(labeling.undo, read(), Own(read(), "ann"), "nope") == sentence
 
 
-WHOLE = {"note": "see the table", "blind": False, "adjudication": True}
+WHOLE = {"note": "see the table", "blind": False}
 
 
 @pytest.mark.parametrize(
@@ -182,8 +199,7 @@ def test_undo_brings_back_whole_what_was_replaced(desk_of, before):
     root, read = desk_of()
     append(root, **before)
     one = next(iter(in_force(read).values())).model_dump()
-    adjudication = before.get("adjudication", False)
-    append(root, **by_hand("e2", 2, replaces="e1", adjudication=adjudication))
+    append(root, **by_hand("e2", 2, replaces="e1"))
     back = undo(read).model_dump()
     changed = {"event", "time", "replaces"}
     assert {k for k in one if one[k] != back[k]} <= changed and one.keys() == back.keys()
@@ -205,8 +221,8 @@ def test_undo_goes_on_behind_what_it_brought_back(desk_of):
 def test_undo_writes_nothing_for_anybody_else(desk_of):
     root, read = desk_of()
     append(root, **by_hand("e1", 1, author="bob"))
-    assert labeling.last_judgment(read(), "ann") is None and in_force(read) == {}
-    assert conflict(labeling.undo, read(), "ann", "e1").endswith(".")
+    assert last(read) is None and in_force(read) == {}
+    assert conflict(labeling.undo, read(), Own(read(), "ann"), "e1").endswith(".")
     assert len(lines(root)) == 1 and not (root / "labels/tiny/judgments/bob.jsonl").exists()
 
 
@@ -214,9 +230,9 @@ def test_the_newest_judgment_is_the_last_line_of_the_file_not_of_the_clock(desk_
     root, read = desk_of()
     first = grade(read, "apple", 2)
     append(root, **by_hand("old", 0, chunk="pear"))
-    assert (labeling.last_judgment(read(), "ann").event, first.event < "old") == ("old", True)
+    assert (last(read).event, first.event < "old") == ("old", True)
     append(root, **by_hand("later", None, chunk="plum", kind="later"))
-    assert labeling.last_judgment(read(), "ann").event == "old"
+    assert last(read).event == "later"
 
 
 def test_changed_guidelines_open_the_items_again_where_they_matter(desk_of):
@@ -227,8 +243,8 @@ def test_changed_guidelines_open_the_items_again_where_they_matter(desk_of):
     grade(read, "apple", 2)
     assert ("q1", "apple") in in_force(read)
     guidelines.write_text("Grade strictly.")
-    assert in_force(read) == {} and labeling.last_judgment(read(), "ann") is None
-    assert labeling.progress(read(), "ann", "q1").question_done == 0
+    assert in_force(read) == {} and last(read) is None
+    assert turn(read, question="q1").progress.question_mine == 0
     again = grade(read, "apple", 1)
     assert again.guidelines == read().collection.guidelines_version()
     assert [label.grade for label in read().labels.pairs.values()] == [1]
@@ -281,7 +297,7 @@ SEES_RANKS = ("app.engines", "app.core.metrics", "app.core.bounds", "app.flows.s
 
 def test_labeling_is_blind_by_construction():
     found = reached("app.flows.labeling")
-    assert {"app.flows.loading", "app.core.queue", "app.workspace"} <= found
+    assert {"app.flows.loading", "app.flows.own", "app.workspace"} <= found
     assert [m for m in sorted(found) if m.startswith(SEES_RANKS)] == []
     assert any(m.startswith(SEES_RANKS) for m in reached("app.flows.inspecting"))  # it can fail
 

@@ -17,7 +17,8 @@ from app.flows.evaluating import evaluate
 from app.flows.searching import Searcher
 from app.settings import Configuration
 from app.settings.connection import web_address
-from app.ui import state
+from app.ui import kept as kept_module
+from app.ui.kept import Kept
 from tests.conftest import SPARSE
 from tests.foreign import DENSE, THEIRS, chunk, sized
 from tests.retrievers import Endpoint, Reply, external, hits
@@ -199,7 +200,7 @@ def test_a_silent_embedder_is_not_asked_ahead_for_every_question():
 
 
 def test_who_waited_for_an_engine_that_failed_does_not_wait_again(monkeypatch):
-    kept, tries = state._Kept(), []
+    kept, tries = Kept(), []
 
     def make():
         tries.append(1)
@@ -216,9 +217,9 @@ def test_who_waited_for_an_engine_that_failed_does_not_wait_again(monkeypatch):
     for one in asking:
         one.join()
     assert len(tries) == 1
-    monkeypatch.setattr(state, "_FAILED_FOR", 0)
+    monkeypatch.setattr(kept_module, "_FAILED_FOR", 0)
     later = time.monotonic() + 10
-    monkeypatch.setattr(state.time, "monotonic", lambda: later)
+    monkeypatch.setattr(kept_module.time, "monotonic", lambda: later)
     ask()
     assert len(tries) == 2  # and later it is tried again
 

@@ -10,6 +10,7 @@ from app.core.errors import InvalidInput
 from app.flows import labeling
 from app.flows.checking import check
 from app.flows.loading import load
+from app.flows.own import Own
 from app.team import STARTED_WITH
 from app.workspace import Workspace
 from tests.conftest import judgment
@@ -166,14 +167,15 @@ def test_roles_without_a_sign_in_are_told_on_the_page(opened):
 
 def test_nothing_is_written_for_who_may_not_grade(runbooks):
     loaded = load(Workspace.at(runbooks).collection("runbooks"))
-    item = labeling.next_item(loaded, "dan", "retry-budget")
+    first, second, *_ = loaded.corpus.eligible
+    item = labeling.item(loaded, "retry-budget", first)
     saved = labeling.grade(loaded, "dan", item, 2).event
     (runbooks / "data/desk.toml").write_text(f"format = 1\n{ROLES}")
     before = (runbooks / "labels/runbooks/judgments/dan.jsonl").read_bytes()
-    again = labeling.next_item(loaded, "dan", "retry-budget")
+    again = labeling.item(loaded, "retry-budget", second)
     for act in (
         lambda: labeling.grade(loaded, "dan", again, 1),
-        lambda: labeling.undo(loaded, "dan", saved.event),
+        lambda: labeling.undo(loaded, Own(loaded, "dan"), saved.event),
     ):
         with pytest.raises(InvalidInput, match="you may read but not grade"):
             act()

@@ -208,7 +208,7 @@ def test_events_of_every_kind_survive(tmp_path, ending):
     assert bring(theirs, "labels", tmp_path / f"l.{ending}").new == len(said)
     found = [
         *collection(theirs).ledger.read().events,
-        *collection(theirs).retirements.read().events,
+        *collection(theirs).events.read().events,
     ]
     kept = {placed.event.event: placed.event.model_dump(exclude_unset=True) for placed in found}
     assert kept == {one["event"]: base | one for one in said}

@@ -65,6 +65,14 @@ class Corpus:
         return {name: tuple(keys) for name, keys in found.items()}
 
     @cached_property
+    def by_document(self) -> Mapping[tuple[str, str], tuple[ChunkKey, ...]]:
+        """Keys of one document and version, in source order; also ineligible ones."""
+        found: dict[tuple[str, str], list[ChunkKey]] = {}
+        for key in self.chunks:
+            found.setdefault((key.document, key.version), []).append(key)
+        return {name: tuple(keys) for name, keys in found.items()}
+
+    @cached_property
     def revision(self) -> str:
         """Content hash of all chunk keys, text hashes and eligibility fields."""
         return digest_of_list(
@@ -203,6 +211,12 @@ def _markdown(spec: SourceSpec, problems: list[Problem]) -> Iterator[Chunk]:
                 eligible=eligible,
                 place=place,
             )
+
+
+def front_matter_end(text: str) -> int:
+    """Where a Markdown text begins behind its front matter; 0 without any."""
+    found = _FRONT.match(text)
+    return found.end() if found else 0
 
 
 def _front_matter(raw: str, place: str, problems: list[Problem]) -> tuple[Mapping[str, Any], str]:

@@ -33,13 +33,15 @@ def _no_duplicate(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
+#: Made once: a ledger has a hundred thousand lines.
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_duplicate)
+
+
 def parse_object(raw: bytes) -> dict[str, Any] | str:
     """The object on a line, or the reason why there is none; a byte order mark is passed over."""
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     try:
-        value = json.loads(
-            raw.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_duplicate
-        )
+        value = _DECODER.decode(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         return f"is not UTF-8 (byte {error.start + 1} of the line)"
     except json.JSONDecodeError as error:

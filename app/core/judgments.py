@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from app.core.errors import InvalidInput
 from app.core.ids import event_id
@@ -102,7 +102,7 @@ class Judgment(Record):
     grade: Annotated[object, AfterValidator(_grade)] = None
     reason: Reason | None = None
     note: Text | None = None
-    evidence: list[Evidence] = []
+    evidence: list[Evidence] = Field(default_factory=list)
     blind: bool = True
     adjudication: bool = False
     text_hash: Text | None = None
@@ -185,6 +185,7 @@ def new_judgment(
     kind: Literal["grade", "cannot-judge", "later", "withdraw"] = "grade",
     reason: Reason | None = None,
     note: str | None = None,
+    evidence: list[Evidence] | None = None,
     blind: bool = True,
     adjudication: bool = False,
     text_hash: str | None,
@@ -204,6 +205,7 @@ def new_judgment(
         grade=grade,
         reason=reason,
         note=note,
+        evidence=evidence or [],
         blind=blind,
         adjudication=adjudication,
         text_hash=text_hash,

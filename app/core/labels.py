@@ -11,7 +11,7 @@ from typing import Literal
 from app.core.corpus import Corpus
 from app.core.errors import ForeignLabels, InvalidInput, Problem
 from app.core.gathering import Gathered, Pair, Retired
-from app.core.grades import PairLabel, live
+from app.core.grades import PairLabel, in_force, last_words, pair_label
 from app.core.judgments import Judgment, Retirement
 from app.core.ledger import Placed
 from app.core.model import ChunkKey, ScoringSettings
@@ -41,8 +41,8 @@ class Labels:
         if listed := self.pairs.get((question, key)):
             return listed
         if question in self.covered and text_hash in self.complete_hashes:
-            return PairLabel("implicit", 0, 0, 0)
-        return PairLabel("unjudged", None, 0, self.scoring.highest)
+            return pair_label("implicit", 0, 0, 0)
+        return pair_label("unjudged", None, 0, self.scoring.highest)
 
     def noticing(self, notices: tuple[str, ...]) -> Labels:
         """The same labels with more to tell."""
@@ -102,28 +102,32 @@ def resolve(
     scoring: ScoringSettings,
     complete_hashes: frozenset[str] | None,
     guidelines: str | None = None,
+    retired: frozenset[str] = frozenset(),
 ) -> Labels:
     """Resolve the ledger against a corpus.
 
     `complete_hashes` are the text hashes of the eligible chunks of the revision the labels are
     complete for; None where that revision is not known here. `guidelines` is the version labels
-    must have been given under, or None where a change of guidelines does not matter.
+    must have been given under, or None where a change of guidelines does not matter. Labels of
+    questions that are `retired` are passed over.
 
     Raises InvalidInput with every label on an unknown question, an unknown or an ineligible
     chunk, and where no label meets the corpus at all.
     """
     notices: list[str] = []
     gathered = Gathered(questions, corpus, Retired.of(retirements), guidelines)
-    in_force = live(judgments, corpus)
-    for placed in in_force:
+    said = last_words(judgments, corpus)
+    counted = [one for one in in_force(said) if one.event.question not in retired]
+    for placed in counted:
         gathered.take(placed)
+    gathered.settle(said, judgments)
     problems, met = gathered.problems, gathered.met
     if problems:
         raise InvalidInput.of(problems)
-    if in_force and not met:
-        first = in_force[0]
+    if counted and not met:
+        first = counted[0]
         raise ForeignLabels(
-            f"not one of the {len(in_force)} labels names a chunk of this corpus, "
+            f"not one of the {len(counted)} labels names a chunk of this corpus, "
             f"{first.event.key.short()} for one",
             place=first.place,
             remedy="Check the chunking rule and the ids: labels and corpus must share them",
@@ -142,6 +146,7 @@ def resolve(
             "The labels are complete for another corpus revision whose chunks are not known here; "
             "chunks without a label count as unjudged."
         )
+    notices += gathered.moves()
     departed = [pair for pair, label in pairs.items() if label.departed]
     if gone := [pair for pair in departed if pair not in gathered.textless]:
         notices.append(
@@ -163,7 +168,7 @@ def resolve(
         complete_hashes=complete_hashes or frozenset(),
         notices=tuple(notices),
         conflicts=tuple(_conflicts(questions, pairs, scoring, corpus)),
-        judgments=len(in_force),
+        judgments=len(counted),
     )
 
 
@@ -198,7 +203,8 @@ def _conflicts(
 ) -> list[Problem]:
     """Relevant labels on unsupported questions, and unsupported reviews of another corpus."""
     found: list[Problem] = []
-    for (name, key), label in pairs.items():
+    unsupported = any(one.unsupported_as_of is not None for one in questions.values())
+    for (name, key), label in pairs.items() if unsupported else ():
         if (
             questions[name].unsupported_as_of is not None
             and label.grade is not None

@@ -18,6 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from filelock import FileLock, Timeout
 
+from app.core.appending import set_torn_aside, stamp, write
 from app.core.errors import InvalidInput, LabelNotSaved, Problem
 from app.core.jsonlines import parse_object
 from app.core.text import canonical, shown
@@ -47,15 +48,34 @@ class Placed(Generic[EventT]):
 
 @dataclass(slots=True)
 class _File(Generic[EventT]):
-    """What was read of a file: whole lines up to `offset` with their checksum, then `tail`."""
+    """What was read of a file: whole lines up to `offset` with their checksum, then `tail`.
+
+    `anew` counts how often it was read from its beginning.
+    """
 
     stamp: tuple[int, int, int] = (-1, -1, -1)
     offset: int = 0
     lines: int = 0
     checksum: int = 0
     tail: bytes = b""
+    anew: int = 0
     events: list[Placed[EventT]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class FileNow(Generic[EventT]):
+    """A file as it is: `events` is a list that only grows while `anew` stays the same.
+
+    `last` is a whole last line that has no line end yet; `refused` the number of refused lines.
+    """
+
+    name: str
+    anew: int
+    events: list[Placed[EventT]]
+    last: Placed[EventT] | None
+    refused: int
+    notices: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,28 +136,58 @@ class Ledger(Generic[EventT]):
             raise InvalidInput.of(problems)
         return Snapshot(tuple(events), tuple(notices))
 
+    def files(self, name: str | None = None) -> list[FileNow[EventT]]:
+        """Every file as it is now, or the file `name` alone; what is refused is only counted."""
+        found: list[FileNow[EventT]] = []
+        with self._mutex:
+            paths = [self.folder / name] if name else sorted(self.folder.glob("*.jsonl"))
+            for path in paths:
+                try:
+                    state = self._advance(path)
+                except FileNotFoundError:
+                    continue
+                except OSError:
+                    found.append(FileNow(path.name, -1, [], None, 1, ()))
+                    continue
+                last: list[Placed[EventT]] = []
+                problems, notices = list(state.problems), list[str]()
+                if state.tail.strip():
+                    self._read_tail(path, state, last, problems, notices)
+                one = last[0] if last else None
+                refused = len(problems)
+                found.append(
+                    FileNow(path.name, state.anew, state.events, one, refused, tuple(notices))
+                )
+        return found
+
     def _advance(self, path: Path) -> _File[EventT]:
         """Parse the whole lines that were added; all of them where earlier ones were edited."""
         state = self._files.get(path.name)
+        if state is not None and state.stamp == stamp(path):
+            return state
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            stamp = status.st_ino, status.st_size, status.st_mtime_ns
-            if state is not None and state.stamp == stamp:
+            found = status.st_ino, status.st_size, status.st_mtime_ns
+            if state is not None and state.stamp == found:
                 return state
             data = file.read()
         if state is None or zlib.crc32(data[: state.offset]) != state.checksum:
-            state = self._files[path.name] = _File()
-        state.stamp = stamp
-        whole, newline, state.tail = data[state.offset :].rpartition(b"\n")
+            state = self._files[path.name] = _File(anew=state.anew + 1 if state else 0)
+        state.stamp = found
+        self._take(path.name, state, data[state.offset :])
+        return state
+
+    def _take(self, name: str, state: _File[EventT], added: bytes) -> None:
+        """Parse what was added behind the last whole line that was read."""
+        whole, newline, state.tail = added.rpartition(b"\n")
         for raw in whole.split(b"\n") if newline else []:
             state.lines += 1
             if raw.strip():
-                place = f"{self._place}/{path.name}:{state.lines}"
+                place = f"{self._place}/{name}:{state.lines}"
                 self._read_line(raw, place, state.events, state.problems)
         if newline:
             state.offset += len(whole) + 1
-            state.checksum = zlib.crc32(data[: state.offset])
-        return state
+            state.checksum = zlib.crc32(whole + newline, state.checksum)
 
     def _read_line(
         self,
@@ -209,8 +259,10 @@ class Ledger(Generic[EventT]):
                 data = b"".join(lines(lambda: self.read(name)))
                 if not data:
                     return None
-                notice = self._set_torn_aside(path, shown_path)
-                self._write(path, data)
+                notice = set_torn_aside(path, shown_path)
+                before = stamp(path)
+                write(path, data)
+                self._know(path, before, data)
                 return notice
         except Timeout:
             raise LabelNotSaved(
@@ -225,50 +277,12 @@ class Ledger(Generic[EventT]):
                 remedy="Free some space or mend the folder's permissions, then grade again",
             ) from error
 
-    def _set_torn_aside(self, path: Path, shown_path: str) -> str | None:
-        """Leave a file that ends with a line end; returns what was moved, or None."""
-        if not path.exists() or _ends_with_newline(path):
-            return None
-        raw = path.read_bytes()
-        whole, newline, tail = raw.rpartition(b"\n")
-        if isinstance(parse_object(tail), dict):
-            self._write(path, b"\n")
-            return None
-        with path.with_name(path.name + ".torn").open("ab") as aside:
-            aside.write(tail + b"\n")
-            aside.flush()
-            os.fsync(aside.fileno())
-        os.truncate(path, len(whole) + len(newline))
-        return f"{shown_path}: a line that was cut short was moved to {path.name}.torn."
-
-    def _write(self, path: Path, data: bytes) -> None:
-        """One write and an fsync; on a failure the file is as it was before."""
-        is_new = not path.exists()
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            size = os.fstat(descriptor).st_size
-            try:
-                written = os.write(descriptor, data)
-                if written != len(data):
-                    raise OSError(28, f"only {written} of {len(data)} bytes fitted on the disk")
-                os.fsync(descriptor)
-            except OSError:
-                os.ftruncate(descriptor, size)
-                raise
-        finally:
-            os.close(descriptor)
-        if is_new:
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-
-
-def _ends_with_newline(path: Path) -> bool:
-    """Whether a file is empty or ends with a line end; reads one byte, whatever its size."""
-    with path.open("rb") as file:
-        if file.seek(0, os.SEEK_END) == 0:
-            return True
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
+    def _know(self, path: Path, before: tuple[int, int, int] | None, data: bytes) -> None:
+        """Take in what this process wrote, so that the file need not be read again for it."""
+        with self._mutex:
+            state = self._files.get(path.name)
+            if state is not None and state.stamp == before and not state.tail:
+                now = stamp(path)
+                if now is not None and now[1] == state.offset + len(data):
+                    self._take(path.name, state, data)
+                    state.stamp = now

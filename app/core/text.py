@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 #: An id is a name: longer ones are texts that stand in the wrong column.
@@ -63,6 +64,7 @@ def fault_in_text(text: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=100_000)
 def fault_in_id(value: str) -> str | None:
     """Why an id cannot be used, or None. Ids are opaque and case-sensitive, never blank."""
     if not value.strip():

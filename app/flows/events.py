@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.core.judgments import Judgment, Retirement, file_name
+from app.core.events import Event
+from app.core.judgments import Judgment, file_name
 from app.core.ledger import Placed
 from app.core.text import canonical
 from app.workspace import Collection
@@ -19,18 +20,18 @@ def event_lines(collection: Collection) -> Iterator[bytes]:
     return map(event_line, events(collection))
 
 
-def events(collection: Collection) -> Iterator[Judgment | Retirement]:
+def events(collection: Collection) -> Iterator[Judgment | Event]:
     """The same as records."""
     judgments = collection.ledger.read().events
-    retirements = collection.retirements.read().events
+    others = collection.events.read().events
     yield from (placed.event for placed in sorted(judgments, key=_by_author))
-    yield from (placed.event for placed in sorted(retirements, key=_by_author))
+    yield from (placed.event for placed in sorted(others, key=_by_author))
 
 
-def event_line(event: Judgment | Retirement) -> bytes:
+def event_line(event: Judgment | Event) -> bytes:
     """One event as it is exported; what the line left out stays out."""
     return canonical(event.model_dump(exclude_unset=True)).encode() + b"\n"
 
 
-def _by_author(placed: Placed[Judgment] | Placed[Retirement]) -> str:
+def _by_author(placed: Placed[Judgment] | Placed[Event]) -> str:
     return file_name(placed.event.author)

@@ -15,6 +15,7 @@ from app.core.model import ChunkKey
 from app.core.snapshot import write_snapshot
 from app.engines.embedding import Embedder
 from app.engines.vectors import VectorCache, vector_key
+from app.flows.archive import keep_labeled
 from app.flows.embedders import make_embedder, rendered
 from app.flows.filling import Target, connection_of
 from app.flows.loading import Loaded, load, require_eligible
@@ -86,6 +87,7 @@ def index(
             f"Wrote labels/{collection.name}/complete/{written.name}: the chunks the labels are "
             "complete for. Commit it with the labels."
         )
+    found += keep_labeled(loaded)
     if configurations is None:
         found += _superseded(collection, loaded.corpus)
     first, *rest = reports

@@ -1,26 +1,24 @@
-"""Label: the next item, a durable save, an undo. Reads no ranking, score or other's label."""
+"""Label: a durable judgment of what was on screen, and its undo. Reads the reviewer's own file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from app.core import ids
-from app.core.errors import LabelConflict
-from app.core.grades import live
-from app.core.judgments import Judgment, file_name, new_judgment, now
-from app.core.ledger import Snapshot
+from app.core.errors import InvalidInput, LabelConflict
+from app.core.judgments import Evidence, Judgment, Reason, file_name, new_judgment, now
 from app.core.model import ChunkKey
-from app.core.queue import open_items, own_judgments
-from app.core.text import shown
+from app.core.text import canonical, digest, shown
 from app.flows.loading import Loaded
+from app.flows.own import Own
 from app.flows.roles import require_grader
-from app.workspace import Collection
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What is on screen for one grade. The hashes pin the grade to what was read."""
+    """What is on screen for one judgment. The hashes pin the judgment to what was read."""
 
     question: str
     key: ChunkKey
@@ -31,15 +29,33 @@ class Item:
     question_hash: str
     guidelines: str | None
 
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Question and text hash: what the judgment speaks of."""
+        return self.question, self.text_hash
+
+    @property
+    def id(self) -> str:
+        """What every key press carries: 16 characters that stand for all that was read."""
+        return digest([self.question, str(self.key), self.text_hash, self.question_hash])[:16]
+
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """One reviewer's progress, counted from the ledger: chunks judged and chunks in all."""
+class Said:
+    """What a reviewer says of an item: a grade, that they cannot judge and why, or later."""
 
-    question_done: int
-    question_total: int
-    done: int
-    total: int
+    kind: Literal["grade", "cannot-judge", "later"]
+    grade: int | None = None
+    reason: Reason | None = None
+    note: str | None = None
+    evidence: Sequence[Evidence] = ()
+
+    @property
+    def words(self) -> str:
+        """In a sentence: `2`, `cannot judge (broken text)`, `later`."""
+        if self.kind == "grade":
+            return str(self.grade)
+        return f"cannot judge ({self.reason})" if self.kind == "cannot-judge" else "later"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +64,6 @@ class Saved:
 
     event: Judgment
     notice: str | None
-
-
-#: A reviewer's judgments in force, by question and text hash.
-Own = dict[tuple[str, str], Judgment]
-
-
-def own(loaded: Loaded, reviewer: str) -> Own:
-    """The reviewer's judgments in force; a page reads them once and hands them on."""
-    return _own(loaded, reviewer, _file(loaded, reviewer))
-
-
-def _own(loaded: Loaded, reviewer: str, snapshot: Snapshot[Judgment]) -> Own:
-    pin = loaded.collection.guidelines_pin()
-    return own_judgments(snapshot.events, reviewer, loaded.questions, loaded.corpus, pin)
-
-
-def next_item(
-    loaded: Loaded, reviewer: str, question: str, judged: Own | None = None
-) -> Item | None:
-    """The next chunk of a question for a reviewer; None where all are judged."""
-    judged = own(loaded, reviewer) if judged is None else judged
-    keys = open_items(reviewer, question, loaded.corpus, judged)
-    return item(loaded, question, keys[0]) if keys else None
 
 
 def item(loaded: Loaded, question: str, key: ChunkKey) -> Item:
@@ -88,40 +81,108 @@ def item(loaded: Loaded, question: str, key: ChunkKey) -> Item:
     )
 
 
-def next_question(
-    loaded: Loaded, reviewer: str, after: str, judged: Own | None = None
-) -> str | None:
-    """The first question from `after` on, around the end, with something left to judge."""
-    names = list(loaded.questions)
-    start = names.index(after) if after in names else 0
-    judged = own(loaded, reviewer) if judged is None else judged
-    for name in names[start:] + names[:start]:
-        if open_items(reviewer, name, loaded.corpus, judged):
-            return name
-    return None
+def say(
+    loaded: Loaded,
+    own: Own,
+    shown_item: Item,
+    said: Said,
+    *,
+    reopened: str | None = None,
+    stale: str | None = None,
+) -> Saved:
+    """Save what a reviewer says of the item that was on screen; on the disk when this returns.
 
-
-def progress(loaded: Loaded, reviewer: str, question: str, judged: Own | None = None) -> Progress:
-    """How far a reviewer is with a question and with the collection."""
-    judged = own(loaded, reviewer) if judged is None else judged
-    texts = loaded.corpus.by_hash
-    done = [name for name, text in judged if text in texts]
-    return Progress(
-        question_done=done.count(question),
-        question_total=len(texts),
-        done=len(done),
-        total=len(texts) * len(loaded.questions),
+    `reopened` is the event that was shown as the reviewer's own judgment of the item, `stale` one
+    they gave before it was changed; either is replaced. Raises InvalidInput where the reviewer
+    may not grade or evidence is required,
+    LabelConflict where question, chunk or guidelines have changed or the item was judged meanwhile
+    (in another tab), LabelNotSaved where the disk refuses.
+    """
+    require_grader(loaded.collection.workspace, own.reviewer)
+    _require_unchanged(loaded, shown_item)
+    if _lacks_evidence(loaded, said):
+        raise InvalidInput(
+            f"the grade {said.grade} of {shown_item.key.short()} needs evidence in this collection",
+            remedy="Press e, click the sentence that answers, and grade again",
+        )
+    event = new_judgment(
+        own.reviewer,
+        shown_item.question,
+        shown_item.key,
+        kind=said.kind,
+        grade=said.grade,
+        reason=said.reason,
+        note=said.note or None,
+        evidence=list(said.evidence),
+        text_hash=shown_item.text_hash,
+        question_hash=shown_item.question_hash,
+        guidelines=shown_item.guidelines,
+        replaces=reopened or stale,
     )
+
+    def as_shown() -> None:
+        before = own.fresh.get(shown_item.pair)
+        if before is not None and before.event != reopened:
+            raise LabelConflict(
+                f"{shown_item.key.short()} was already judged at {before.time[11:19]} UTC "
+                f"({words_of(before)}), perhaps in another tab",
+                remedy="Nothing was saved: look at it again to change it",
+            )
+        if reopened is not None and before is None:
+            raise LabelConflict(
+                f"your judgment of {shown_item.key.short()} was taken back meanwhile",
+                remedy="Nothing was saved: grade it again",
+            )
+
+    return _append(loaded, own, event, as_shown)
 
 
 def grade(loaded: Loaded, reviewer: str, shown_item: Item, value: int) -> Saved:
-    """Save a grade of the item that was on screen; it is on the disk when this returns.
+    """Save a grade of the item that was on screen; as `say`, for who has no judgments at hand."""
+    return say(loaded, Own(loaded, reviewer), shown_item, Said("grade", value))
 
-    Raises InvalidInput where the reviewer may not grade, LabelConflict where the question or the
-    chunk has changed or the reviewer has judged the item meanwhile (in another tab), LabelNotSaved
-    where the disk refuses.
+
+def undo(loaded: Loaded, own: Own, event_id: str) -> Saved:
+    """Take back a judgment: what it replaced counts again, or the item is open again.
+
+    Raises InvalidInput where the reviewer may not grade, LabelConflict where it is no longer in
+    force.
     """
-    require_grader(loaded.collection.workspace, reviewer)
+    require_grader(loaded.collection.workspace, own.reviewer)
+    own.refresh()
+    last = own.events.get(event_id)
+    if last is None:
+        raise LabelConflict("there is nothing of yours to undo", remedy="Go on grading")
+    before = _before(last, own.events)
+    renewed = {"event": ids.event_id(), "time": now(), "replaces": last.event}
+    taken_back: dict[str, object] = {
+        "kind": "withdraw",
+        "grade": None,
+        "reason": None,
+        "note": None,
+        "evidence": [],
+    }
+    event = (before or last).model_copy(update=renewed if before else {**renewed, **taken_back})
+
+    def in_force() -> None:
+        if not own.in_force(last):
+            raise LabelConflict(
+                f"the judgment of {last.key.short()} was already taken back or replaced",
+                remedy="Look at the item again",
+            )
+
+    return _append(loaded, own, event, in_force)
+
+
+def words_of(event: Judgment) -> str:
+    """What a judgment says, in a few words."""
+    if event.kind == "grade":
+        return f"grade {event.grade}"
+    return f"cannot judge: {event.reason}" if event.kind == "cannot-judge" else event.kind
+
+
+def _require_unchanged(loaded: Loaded, shown_item: Item) -> None:
+    """Raise LabelConflict where what was on screen is not what is there now."""
     question = loaded.questions.get(shown_item.question)
     chunk = loaded.corpus.eligible.get(shown_item.key)
     if question is None or question.hash != shown_item.question_hash:
@@ -139,69 +200,11 @@ def grade(loaded: Loaded, reviewer: str, shown_item: Item, value: int) -> Saved:
             "the guidelines have changed since they were shown",
             remedy="Nothing was saved: read them again and grade again",
         )
-    event = new_judgment(
-        reviewer,
-        shown_item.question,
-        shown_item.key,
-        grade=value,
-        text_hash=shown_item.text_hash,
-        question_hash=shown_item.question_hash,
-        guidelines=shown_item.guidelines,
-    )
-
-    def still_open(snapshot: Snapshot[Judgment]) -> None:
-        before = _own(loaded, reviewer, snapshot).get((event.question, shown_item.text_hash))
-        if before is not None:
-            raise LabelConflict(
-                f"{shown_item.key.short()} was already judged at {before.time[11:19]} UTC "
-                f"({_words(before)}), perhaps in another tab",
-                remedy="Nothing was saved: to change it, undo it below",
-            )
-
-    return _append(loaded.collection, event, still_open)
 
 
-def _words(event: Judgment) -> str:
-    return f"grade {event.grade}" if event.kind == "grade" else event.kind
-
-
-def last_judgment(loaded: Loaded, reviewer: str, judged: Own | None = None) -> Judgment | None:
-    """The reviewer's newest judgment in force, from the ledger: what undo takes back next."""
-    judged = own(loaded, reviewer) if judged is None else judged
-    order = {p.event.event: n for n, p in enumerate(_file(loaded, reviewer).events)}
-    return max(judged.values(), key=lambda event: order[event.event], default=None)
-
-
-def undo(loaded: Loaded, reviewer: str, event_id: str) -> Saved:
-    """Take back a judgment: what it replaced counts again, or the item is open again.
-
-    Raises InvalidInput where the reviewer may not grade, LabelConflict where it is no longer in
-    force.
-    """
-    require_grader(loaded.collection.workspace, reviewer)
-    events = {p.event.event: p.event for p in _file(loaded, reviewer).events}
-    last = events.get(event_id)
-    if last is None:
-        raise LabelConflict("there is nothing of yours to undo", remedy="Go on grading")
-    before = _before(last, events)
-    renewed = {"event": ids.event_id(), "time": now(), "replaces": last.event}
-    taken_back: dict[str, object] = {
-        "kind": "withdraw",
-        "grade": None,
-        "reason": None,
-        "note": None,
-        "evidence": [],
-    }
-    event = (before or last).model_copy(update=renewed if before else {**renewed, **taken_back})
-
-    def in_force(snapshot: Snapshot[Judgment]) -> None:
-        if last.event not in {p.event.event for p in live(snapshot.events, loaded.corpus)}:
-            raise LabelConflict(
-                f"the judgment of {last.key.short()} was already taken back or replaced",
-                remedy="Look at the item again",
-            )
-
-    return _append(loaded.collection, event, in_force)
+def _lacks_evidence(loaded: Loaded, said: Said) -> bool:
+    required = loaded.collection.settings.labels.evidence == "required"
+    return required and bool(said.grade) and not said.evidence
 
 
 def _before(last: Judgment, events: Mapping[str, Judgment]) -> Judgment | None:
@@ -214,13 +217,14 @@ def _before(last: Judgment, events: Mapping[str, Judgment]) -> Judgment | None:
     return replaced
 
 
-def _file(loaded: Loaded, reviewer: str) -> Snapshot[Judgment]:
-    """The reviewer's own file: nobody else's label is read here."""
-    return loaded.collection.ledger.read(file_name(reviewer))
+def _append(loaded: Loaded, own: Own, event: Judgment, check: Callable[[], None]) -> Saved:
+    """Append one event to the reviewer's file, if a check holds for the file as it is then."""
+    line = canonical(event.model_dump()).encode() + b"\n"
 
+    def lines(_: object) -> list[bytes]:
+        own.refresh()
+        check()
+        return [line]
 
-def _append(
-    collection: Collection, event: Judgment, check: Callable[[Snapshot[Judgment]], None]
-) -> Saved:
-    notice = collection.ledger.append(file_name(event.author), event.model_dump(), check)
+    notice = loaded.collection.ledger.append_lines(file_name(event.author), lines)
     return Saved(event, notice)

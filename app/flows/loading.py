@@ -60,12 +60,12 @@ def load(collection: Collection) -> Loaded:
         problems += error.problems
     if corpus is None or questions is None:
         # Labels can still be read line by line, though not held against the corpus.
-        for ledger in (collection.ledger, collection.retirements):
+        for ledger in (collection.ledger, collection.events):
             try:
                 ledger.read()
             except DeskError as error:
                 problems += error.problems
-        raise InvalidInput.of(problems)
+        raise InvalidInput.of(dict.fromkeys(problems))
     return Loaded(collection, corpus, questions)
 
 
@@ -83,16 +83,21 @@ def require_questions(loaded: Loaded) -> None:
 def load_asked(collection: Collection, what: str) -> Loaded:
     """Read corpus and questions for something that needs the questions to be there.
 
-    Raises InvalidInput as `load` does, and where there is no question `what` could belong to.
+    Raises InvalidInput as `load` does and as `require_asked`.
     """
     loaded = load(collection)
+    require_asked(loaded, what)
+    return loaded
+
+
+def require_asked(loaded: Loaded, what: str) -> None:
+    """Raise InvalidInput where there is no question `what` could belong to."""
     if not loaded.questions:
         raise InvalidInput(
             f"there are no questions {what} could belong to",
-            place=f"{collection.labels_place}/questions.jsonl",
-            remedy=f"Import them first: desk import {collection.name} questions FILE",
+            place=f"{loaded.collection.labels_place}/questions.jsonl",
+            remedy=f"Import them first: desk import {loaded.collection.name} questions FILE",
         )
-    return loaded
 
 
 def require_eligible(loaded: Loaded) -> None:

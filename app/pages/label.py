@@ -16,9 +16,12 @@ VIEWS = {
 
 shell.enter("Label")
 with state.guarded():
-    loaded = state.pick_collection()
-    left, right = st.columns([1, 3], vertical_alignment="bottom")
-    with left:
+    several = state.several()
+    *first, middle, right = st.columns(
+        [1, 1, 3.6] if several else [1, 4.6], vertical_alignment="bottom"
+    )
+    loaded = state.pick_collection(first[0] if first else None)
+    with middle:
         reviewer = identity.pick_reviewer()
     with right:
         view = state.pick_view({name: words for name, (words, _) in VIEWS.items()})

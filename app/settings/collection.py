@@ -74,6 +74,7 @@ class LabelSettings(Record):
     completeness: Literal["pooled", "complete"] = "pooled"
     complete_as_of: str | None = None
     guidelines_matter: bool = False
+    evidence: Literal["optional", "required"] = "optional"
 
     @model_validator(mode="after")
     def _consistent(self) -> LabelSettings:
@@ -102,6 +103,21 @@ class Scoring(Record):
         return self
 
 
+class QueueSettings(Record):
+    """What reviewers are asked to judge.
+
+    `overlap` is the share of pairs that two must judge, `audit` the share of judged ones that come
+    once more, `depth` the ranks that are judged (the largest cut-off unless given), `seconds` what
+    an item takes until a reviewer's own pace is known.
+    """
+
+    overlap: Annotated[float, Field(ge=0, le=1)] = 0.2
+    audit: Annotated[float, Field(ge=0, le=1)] = 0.05
+    seed: Annotated[int, Field(ge=0)] = 0
+    depth: Annotated[int, Field(ge=1, le=DEEPEST)] | None = None
+    seconds: Annotated[float, Field(gt=0)] = 15.0
+
+
 class CollectionSettings(Record):
     """All of `collection.toml`."""
 
@@ -117,6 +133,7 @@ class CollectionSettings(Record):
     ] = {}
     labels: LabelSettings = LabelSettings()
     scoring: Scoring = Scoring()
+    queue: QueueSettings = QueueSettings()
     configurations: Annotated[dict[str, Configuration], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -202,5 +219,6 @@ MODELS: tuple[type[Record], ...] = (
     Chunking,
     LabelSettings,
     Scoring,
+    QueueSettings,
     Configuration,
 )

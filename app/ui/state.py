@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import re
-import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.core.errors import DeskError
 from app.core.judgments import reviewer_id
 from app.core.text import shown
-from app.engines.retrieval import Engine
-from app.flows.loading import Loaded, load
-from app.flows.sharing.unpublished import Unpublished, Watch
+from app.flows.bench import Bench
+from app.flows.loading import Loaded
+from app.flows.sharing.unpublished import Unpublished
 from app.log import record, record_cause
 from app.settings import split_metric
+from app.ui.kept import Kept
 from app.ui.text import notice, problem
-from app.workspace import Collection, Signature, Workspace
-
-#: Filled engines kept in memory; the oldest goes first.
-_MOST_ENGINES = 4
-#: Seconds for which an engine that could not be opened is not tried again.
-_FAILED_FOR = 2.0
+from app.workspace import Collection, Workspace
 
 
 def sentences(error: Exception) -> list[str]:
@@ -89,80 +81,12 @@ def show_doubts(loaded: Loaded) -> None:
         notice(sentence)
 
 
-@dataclass
-class _One:
-    """What is kept of one collection, and the state of the files it was read from."""
-
-    collection: Collection
-    source: Signature
-    labels: Signature
-    loaded: Loaded
-
-
-class _Kept:
-    """What one process keeps between reruns, for all sessions.
-
-    Reading a collection never waits for an engine to be filled, and filling one engine never for
-    another: saving a label must not wait for a search.
-    """
-
-    def __init__(self) -> None:
-        self._reading = Lock()
-        self._collections: dict[str, _One] = {}
-        self._filling = Lock()
-        self._engines: OrderedDict[str, _Engine] = OrderedDict()
-        self.watch = Watch()
-
-    def loaded(self, workspace: Workspace, name: str) -> Loaded:
-        """A collection as its files are now; what has not changed is not read again."""
-        with self._reading:
-            collection, kept = workspace.collection(name), self._collections.get(name)
-            if kept is not None and kept.collection.settings == collection.settings:
-                collection = kept.collection  # its ledgers have been read before
-            else:
-                kept = None
-            source, labels = collection.source_signature(), collection.label_signature()
-            if kept is None or kept.source != source:
-                kept = _One(collection, source, labels, load(collection))
-            elif kept.labels != labels:
-                loaded = Loaded(collection, kept.loaded.corpus, kept.loaded.questions)
-                kept = _One(collection, source, labels, loaded)
-            self._collections[name] = kept
-            return kept.loaded
-
-    def engine(self, identity: str, make: Callable[[], Engine]) -> Engine:
-        """A filled engine, filled once."""
-        with self._filling:
-            entry = self._engines.pop(identity, None) or _Engine()
-            self._engines[identity] = entry
-            while len(self._engines) > _MOST_ENGINES:
-                self._engines.popitem(last=False)
-        with entry.lock:
-            if entry.failed is not None and time.monotonic() < entry.until:
-                raise entry.failed  # who waited meanwhile need not wait for the same again
-            if entry.filled is None:
-                try:
-                    entry.filled = make()
-                except DeskError as error:
-                    entry.failed, entry.until = error, time.monotonic() + _FAILED_FOR
-                    raise
-            return entry.filled
-
-
-@dataclass
-class _Engine:
-    lock: Any = field(default_factory=Lock)
-    filled: Engine | None = None
-    failed: DeskError | None = None
-    until: float = 0.0
-
-
 @st.cache_resource(show_spinner=False)
-def _kept(root: str) -> _Kept:
-    return _Kept()
+def _kept(root: str) -> Kept:
+    return Kept()
 
 
-def kept() -> _Kept:
+def kept() -> Kept:
     """What this process keeps for its workspace."""
     return _kept(str(Path.cwd()))
 
@@ -172,8 +96,16 @@ def workspace() -> Workspace:
     return Workspace.at(Path.cwd())
 
 
-def pick_collection() -> Loaded:
-    """The collection on screen, from the URL; a picker where there are several."""
+def several() -> bool:
+    """Whether there is more than one collection to pick from."""
+    return len(workspace().names()) > 1
+
+
+def pick_collection(within: DeltaGenerator | None = None) -> Loaded:
+    """The collection on screen, from the URL; a picker where there are several.
+
+    `within` is where the picker is drawn, a place of its own unless given.
+    """
     here = workspace()
     names = here.names()
     if not names:
@@ -181,7 +113,7 @@ def pick_collection() -> Loaded:
         st.stop()
     name = names[0]
     if len(names) > 1:
-        with st.columns([1, 3])[0]:
+        with within or st.columns([1, 3])[0]:
             titles = {name: here.title(name) for name in names}
             name = pick("Collection", names, "collection", words=titles)
     return load_collection(name)
@@ -190,6 +122,11 @@ def pick_collection() -> Loaded:
 def load_collection(name: str) -> Loaded:
     """A collection as its files are now; raises DeskError."""
     return kept().loaded(workspace(), name)
+
+
+def bench(name: str, *, renewed: bool = False) -> Bench:
+    """Where the reviewers of a collection work; `renewed` also looks what has been run since."""
+    return kept().bench(workspace(), name, renewed=renewed)
 
 
 def unpublished(collection: Collection) -> Unpublished | None:
@@ -276,15 +213,3 @@ def pick_number(label: str, options: list[int], key: str, primary: str) -> int:
 def show_question(name: str) -> None:
     """Move to a question; for callbacks, which run before the picker is drawn."""
     st.session_state["pick-question"] = st.session_state["kept-question"] = name
-
-
-def last_saved(collection: str, reviewer: str) -> dict[str, Any] | None:
-    """What was saved last in this session, if by this reviewer in this collection."""
-    value: dict[str, Any] | None = st.session_state.get("last-saved")
-    return value if value and value["of"] == (collection, reviewer) else None
-
-
-def set_last_saved(collection: str, reviewer: str, words: str, told: str | None) -> None:
-    """Remember what was saved, and what was noticed on the way."""
-    value = {"of": (collection, reviewer), "words": words, "notice": told}
-    st.session_state["last-saved"] = value

@@ -11,53 +11,15 @@ import streamlit as st
 from app.core.grades import PairLabel
 from app.core.model import Chunk
 from app.flows.scored import GradedHit
+from app.ui.static import static
 
 #: Characters of a text that are shown at once: where it is judged, and in a ranking.
 _JUDGED, _RANKED = 20_000, 1_200
-_STYLE = """
-<style>
-.desk-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden;
-  clip-path: inset(50%); }
-.desk-section { font-size: 1.05rem; font-weight: 600; margin: 1rem 0 .25rem; padding: 0; }
-.desk-question { font-size: 1.35rem; font-weight: 600; line-height: 1.35; margin: 0 0 .25rem;
-  padding: .25rem 0 0; }
-.desk-need, .desk-meta { color: light-dark(#51606e, #a9b6c2); font-size: .9rem; margin: 0; }
-.desk-fact { margin: .25rem 0 0; overflow-wrap: anywhere; }
-.st-key-sign-out button { min-height: 0; padding: 0; text-decoration: underline; }
-.desk-chunk { max-width: 46rem; font-size: 1.06rem; line-height: 1.6; white-space: pre-wrap;
-  overflow-wrap: anywhere; margin: .5rem 0 .75rem; }
-.desk-hit { border-top: 1px solid light-dark(#d5dce3, #33404d); padding: .7rem 0 .1rem; }
-.desk-hit .desk-chunk { font-size: .98rem; line-height: 1.5; margin: .35rem 0 .5rem; }
-.desk-row { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; }
-.desk-rank { font-variant-numeric: tabular-nums; font-weight: 600; min-width: 1.6rem; }
-.desk-score { font-variant-numeric: tabular-nums; }
-.desk-cut { border-top: 2px dashed light-dark(#1f5f99, #6fb1ea); margin-top: .4rem;
-  padding-top: .2rem; font-size: .85rem; color: light-dark(#1f5f99, #6fb1ea); }
-.desk-badge { display: inline-block; font-size: .8rem; line-height: 1.3; padding: .1rem .5rem;
-  border-radius: .6rem; border: 1.5px solid transparent; white-space: nowrap; }
-.desk-g2 { background: light-dark(#1f5f99, #6fb1ea); color: light-dark(#ffffff, #10161c); }
-.desk-g1 { border-color: light-dark(#1f5f99, #6fb1ea); color: light-dark(#1f5f99, #6fb1ea); }
-.desk-g0 { background: light-dark(#e4e8ec, #333d48); color: light-dark(#3d4a57, #c6d0d9); }
-.desk-unjudged { border: 1.5px dashed light-dark(#6a7783, #93a1ae);
-  color: light-dark(#51606e, #a9b6c2); }
-.desk-disputed { border-color: light-dark(#9a5b00, #e6a84d); color: light-dark(#8a5200, #e6a84d); }
-.desk-stale { border-color: light-dark(#6a4fa3, #b8a6e6); color: light-dark(#5f4497, #b8a6e6); }
-.desk-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-.desk-table th, .desk-table td { text-align: right; padding: .28rem .7rem; font-weight: 400;
-  border-bottom: 1px solid light-dark(#e3e8ed, #2a343f); vertical-align: baseline; }
-.desk-table th { color: light-dark(#51606e, #a9b6c2); font-size: .88rem; }
-.desk-table th[scope=row], .desk-table th:first-child { text-align: left; padding-left: 0; }
-.desk-reading { min-height: 9rem; max-height: max(9rem, calc(100vh - 29rem)); overflow-y: auto; }
-.desk-plain { white-space: pre-wrap; max-width: 46rem; font-size: .95rem; line-height: 1.5; }
-.desk-table .desk-words { text-align: left; font-size: .85rem;
-  color: light-dark(#51606e, #a9b6c2); }
-</style>
-"""
 
 
 def style() -> None:
     """The few rules that Streamlit's theme has no setting for."""
-    st.html(_STYLE)
+    st.html(f"<style>{static('style.css')}</style>")
 
 
 def plain_label(words: str) -> str:
@@ -81,6 +43,11 @@ def problem(sentence: str) -> None:
 def notice(sentence: str) -> None:
     """Something worth knowing, as literal text."""
     st.html(f'<p class="desk-meta" role="note">{escape(sentence)}</p>')
+
+
+def saved(words: str) -> None:
+    """That something is on the disk, said quietly and to screen readers."""
+    st.html(f'<p class="desk-saved" role="status">{escape(words)}</p>')
 
 
 def title(words: str) -> None:
@@ -151,6 +118,18 @@ def literal(text: str, most: int) -> str:
 def plain(words: str) -> None:
     """Longer prose as it is written."""
     st.html(f'<div class="desk-plain">{escape(words)}</div>')
+
+
+def prose(words: str) -> str:
+    """A team's own Markdown as HTML: headings, bold words and lists; all else literally."""
+    lines = []
+    for line in escape(words).split("\n"):
+        line = re.sub(r"\*\*(\S(?:[^*]*\S)?)\*\*", r"<strong>\1</strong>", line)
+        line = re.sub(r"`([^`]+)`", r"<code>\1</code>", line)
+        if heading := re.match(r"#{1,6}\s+(.*)", line):
+            line = f"<strong>{heading[1]}</strong>"
+        lines.append(re.sub(r"^(\s*)[-*] ", r"\1• ", line))
+    return "\n".join(lines)
 
 
 def chunk_text(text: str, title: str, section: str, document: str) -> None:

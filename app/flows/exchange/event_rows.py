@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.core.judgments import Judgment, Retirement
+from app.core.events import Event
+from app.core.judgments import Judgment
 from app.core.scale import grade_of
 from app.engines.sheets import Cell, read_sheet
 from app.flows.exchange.columns import words_of
@@ -16,24 +17,32 @@ from app.flows.exchange.outcome import Outcome
 #: Columns of an exported ledger; `question_text` is for the reader and is not read back.
 COLUMNS = ("question", "question_text", "document", "version", "chunk", "grade", "kind", "reviewer",
            "note", "reason", "time", "blind", "adjudication", "evidence", "text_hash",
-           "question_hash", "guidelines", "replaces", "no_text", "event", "format")  # fmt: skip
+           "question_hash", "guidelines", "replaces", "no_text", "event", "format", "value", "base",
+           "searched", "settles", "text", "of", "given", "skipped")  # fmt: skip
 #: Columns that are fields under another name or of another shape.
 _PARTS = ("question_text", "document", "version", "chunk", "reviewer")
-_FLAGS = ("blind", "adjudication", "no_text")
+_FLAGS = ("blind", "adjudication", "no_text", "skipped")
+_JSON = ("evidence", "value", "searched", "settles", "given")
+#: Kinds of events that speak of no chunk.
+_NO_CHUNK = ("question", "retire-question", "practice")
 
 
-def event_row(event: Judgment | Retirement, question_text: str | None) -> list[Cell]:
+def event_row(event: Judgment | Event, question_text: str | None) -> list[Cell]:
     """An event as cells; what it leaves out is blank."""
     value = event.model_dump(exclude_unset=True)
-    document, version, chunk = value.pop("chunk")
-    evidence = value.get("evidence")
+    document, version, chunk = value.pop("chunk", (None, None, None))
     value |= {
         "question_text": question_text,
         "document": document,
         "version": version,
         "chunk": chunk,
         "reviewer": value.pop("author"),
-        "evidence": json.dumps(evidence, ensure_ascii=False) if evidence is not None else None,
+    }
+    value |= {
+        # (The order of the items given is no part of what was said.)
+        name: json.dumps(value[name], ensure_ascii=False, sort_keys=name == "given")
+        for name in _JSON
+        if name in value
     }
     return [value.get(name) for name in COLUMNS]
 
@@ -62,7 +71,8 @@ def _events(
         }
         if row.get("reviewer") is not None:
             value["author"] = words_of(row["reviewer"])
-        value["chunk"] = [words_of(row.get(n)) or "" for n in ("document", "version", "chunk")]
+        if value.get("kind") not in _NO_CHUNK:
+            value["chunk"] = [words_of(row.get(n)) or "" for n in ("document", "version", "chunk")]
         yield line, value
 
 
@@ -73,7 +83,7 @@ def _value(name: str, cell: Cell) -> Any:
     if name in _FLAGS:
         flags: Mapping[str, bool] = {"true": True, "false": False, "1": True, "0": False}
         return flags.get(str(cell).lower(), cell)
-    if name == "evidence":
+    if name in _JSON:
         try:
             return json.loads(str(cell))
         except ValueError:

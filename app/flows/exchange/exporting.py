@@ -109,7 +109,8 @@ def _labels(collection: Collection, path: Path, grades: Scale) -> Exported:
     if is_sheet(path):
         texts = {question.id: question.text for question in collection.questions().values()}
         rows = [
-            event_rows.event_row(event, texts.get(event.question)) for event in events(collection)
+            event_rows.event_row(event, texts.get(getattr(event, "question", "")))
+            for event in events(collection)
         ]
         write_sheet(path, event_rows.COLUMNS, rows)
         return Exported(len(rows), files=[path])

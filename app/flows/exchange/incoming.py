@@ -8,9 +8,10 @@ from functools import partial
 from typing import TypeVar
 
 from app.core.errors import Problem
+from app.core.events import KINDS, Event, parse_event
 from app.core.grades import is_fresh, live, text_judged
 from app.core.ids import event_id
-from app.core.judgments import Judgment, Retirement, file_name, now
+from app.core.judgments import Judgment, file_name, now
 from app.core.ledger import Snapshot
 from app.core.questions import parse_record
 from app.core.text import shown
@@ -19,8 +20,8 @@ from app.flows.exchange.label_rows import LabelRow
 from app.flows.exchange.outcome import Outcome
 from app.flows.loading import Loaded
 
-Event = Judgment | Retirement
-EventT = TypeVar("EventT", Judgment, Retirement)
+AnyEvent = Judgment | Event
+EventT = TypeVar("EventT", bound=AnyEvent)
 
 
 @dataclass
@@ -32,22 +33,22 @@ class Incoming:
     """
 
     judgments: list[tuple[int, Judgment]] = field(default_factory=list)
-    retirements: list[tuple[int, Retirement]] = field(default_factory=list)
+    others: list[tuple[int, Event]] = field(default_factory=list)
     made: dict[str, object] = field(default_factory=dict)
     seen: frozenset[str] = frozenset()
 
-    def add(self, line: int, event: Event) -> None:
+    def add(self, line: int, event: AnyEvent) -> None:
         if isinstance(event, Judgment):
             self.judgments.append((line, event))
         else:
-            self.retirements.append((line, event))
+            self.others.append((line, event))
 
     def without(self, lines: set[int]) -> None:
         self.judgments = [one for one in self.judgments if one[0] not in lines]
-        self.retirements = [one for one in self.retirements if one[0] not in lines]
+        self.others = [one for one in self.others if one[0] not in lines]
 
     def __len__(self) -> int:
-        return len(self.judgments) + len(self.retirements)
+        return len(self.judgments) + len(self.others)
 
 
 def take_events(
@@ -57,17 +58,17 @@ def take_events(
     found: Outcome,
 ) -> None:
     collection = loaded.collection
-    there: dict[str, Event] = {p.event.event: p.event for p in collection.ledger.read().events}
-    there |= {p.event.event: p.event for p in collection.retirements.read().events}
+    there: dict[str, AnyEvent] = {p.event.event: p.event for p in collection.ledger.read().events}
+    there |= {p.event.event: p.event for p in collection.events.read().events}
     for line, value in lines:
         found.read += 1
         where = f"{found.source}:{line}"
         problems: list[Problem] = []
-        event: Event | None = None
+        event: AnyEvent | None = None
         if isinstance(value, str):
             problems.append(Problem(f"the line {value}", where, "Correct the line"))
-        elif value.get("kind") == "retire-label":
-            event = parse_record(Retirement, value, where, problems)
+        elif value.get("kind") in KINDS:
+            event = parse_event(value, where, problems)
         else:
             event = parse_record(Judgment, value, where, problems)
         earlier = there.get(event.event) if event else None
@@ -148,9 +149,7 @@ def write(loaded: Loaded, incoming: Incoming) -> int:
         written += len(lines)
         return lines
 
-    def retirements(
-        mine: list[Retirement], snapshot: Callable[[], Snapshot[Retirement]]
-    ) -> list[bytes]:
+    def others(mine: list[Event], snapshot: Callable[[], Snapshot[Event]]) -> list[bytes]:
         nonlocal written
         there = {placed.event.event for placed in snapshot().events}
         lines = [event_line(event) for event in mine if event.event not in there]
@@ -160,8 +159,8 @@ def write(loaded: Loaded, incoming: Incoming) -> int:
     collection = loaded.collection
     for name, judged in _by_file(event for _, event in incoming.judgments).items():
         collection.ledger.append_lines(name, partial(judgments, judged))
-    for name, retired in _by_file(event for _, event in incoming.retirements).items():
-        collection.retirements.append_lines(name, partial(retirements, retired))
+    for name, said in _by_file(event for _, event in incoming.others).items():
+        collection.events.append_lines(name, partial(others, said))
     return written
 
 

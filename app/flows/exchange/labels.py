@@ -6,21 +6,23 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from app.core.errors import DeskError, ForeignLabels
+from app.core.events import QuestionChange, retirements
 from app.core.jsonlines import parse_object
 from app.core.judgments import reviewer_id
 from app.core.keys import Ids, KeyMap
 from app.core.labels import resolve
 from app.core.ledger import Placed
+from app.core.question_events import overlay
 from app.core.scale import Scale
 from app.core.snapshot import read_complete_hashes
 from app.engines.sheets import is_sheet
 from app.flows.exchange.columns import raw_lines
 from app.flows.exchange.event_rows import read_event_rows
-from app.flows.exchange.incoming import Event, Incoming, take_events, take_rows, write
+from app.flows.exchange.incoming import AnyEvent, Incoming, take_events, take_rows, write
 from app.flows.exchange.keymaps import map_for
 from app.flows.exchange.label_rows import Reading, Unknown, read_rows
 from app.flows.exchange.outcome import Outcome
-from app.flows.loading import Loaded, load_asked
+from app.flows.loading import Loaded, load, require_asked
 from app.flows.sharing.bundling import read_bundle
 from app.workspace import Collection
 
@@ -53,12 +55,16 @@ def import_labels(
 
     Raises InvalidInput where the file cannot be read or the collection's own labels are refused.
     """
-    loaded = load_asked(collection, "these labels")
+    loaded = load(collection)
     found = Outcome(f"labels of {collection.name}", path.name)
     incoming = Incoming()
     if (events := _events(path, found)) is not None:
         take_events(loaded, events, incoming, found)
+        # A ledger may bring its questions with it.
+        if not any(isinstance(event, QuestionChange) for _, event in incoming.others):
+            require_asked(loaded, "these labels")
     else:
+        require_asked(loaded, "these labels")
         trec = not is_sheet(path) and path.suffix.lower() not in _JSON_LINES
         policy: Unknown = unknown or ("keep" if trec else "refuse")
         ids = Ids(
@@ -105,19 +111,22 @@ def _try(loaded: Loaded, incoming: Incoming, found: Outcome) -> None:
     collection, scoring = loaded.collection, loaded.collection.settings.scoring_settings()
     complete = read_complete_hashes(collection.labels_folder, scoring, loaded.corpus)
 
-    def placed(events: Iterable[tuple[int, Event]]) -> list[Placed[Event]]:
+    def placed(events: Iterable[tuple[int, AnyEvent]]) -> list[Placed[AnyEvent]]:
         return [Placed(event, f"{found.source}:{line}") for line, event in events]
 
     while len(incoming):
+        others = [*collection.events.read().events, *placed(incoming.others)]
+        asked = overlay(collection.question_file.read(), others, collection.question_file.place)  # type: ignore[arg-type]
         try:
             resolve(
                 [*collection.ledger.read().events, *placed(incoming.judgments)],  # type: ignore[list-item]
-                [*collection.retirements.read().events, *placed(incoming.retirements)],  # type: ignore[list-item]
-                loaded.questions,
+                retirements(others),  # type: ignore[arg-type]
+                asked.questions,
                 loaded.corpus,
                 scoring,
                 complete,
                 collection.guidelines_pin(),
+                retired=frozenset(asked.retired),
             )
         except ForeignLabels:
             raise  # said of all of them at once: no line alone is to blame

@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from app.core.errors import NotReady, Problem
-from app.core.files import on_disk, replace_file
+from app.core.events import QuestionChange
+from app.core.files import replace_file
 from app.core.jsonlines import parse_object
-from app.core.questions import Question, parse_record
+from app.core.question_events import Asked
+from app.core.questions import Filed, Question, parse_record
 from app.core.scale import grade_of
 from app.core.text import canonical, shown
 from app.engines.sheets import Cell, is_sheet
 from app.engines.sheets_out import write_sheet
 from app.flows.exchange.columns import read_table, words_of
 from app.flows.exchange.outcome import Outcome
+from app.flows.question_saving import append_changes, change_of, questions_locked
 from app.flows.sharing.bundling import read_bundle
 from app.workspace import Collection
 
+#: Who changed a question, where a file did.
+IMPORTED = "imported"
 COLUMNS = ("id", "text", "category", "tags", "need", "facts", "source", "split",
            "unsupported_as_of", "format")  # fmt: skip
 
@@ -68,23 +72,48 @@ def import_questions(
 ) -> Outcome:
     """Take questions from JSON lines, CSV, TSV, XLSX, or a bundle of labels.
 
-    A question whose id is there already and that says the same is left as it is; one that says
-    something else is refused unless `update` is set. Without ids a question gets the next free one.
-    `category` is for rows without one. Raises InvalidInput where the file cannot be read.
+    Questions are compared with those in effect. One whose id is there already and that says the
+    same is left as it is; one that says something else, or was retired, is refused unless `update`
+    is set. Without ids a question gets the next free one. `category` is for rows without one.
+    Raises InvalidInput where the file cannot be read.
     """
     if path.suffix.lower() == ".zip":
         return _from_bundle(
             collection, path, category=category, update=update, dry_run=dry_run,
             skip_refused=skip_refused,
         )  # fmt: skip
-    known = collection.questions()
+    return _import(
+        collection, path, {}, columns=columns or {}, category=category, update=update,
+        dry_run=dry_run, skip_refused=skip_refused,
+    )  # fmt: skip
+
+
+def _import(
+    collection: Collection,
+    path: Path,
+    filed: Mapping[str, Filed],
+    *,
+    columns: Mapping[str, str],
+    category: str,
+    update: bool,
+    dry_run: bool,
+    skip_refused: bool,
+) -> Outcome:
+    """Take the questions of a file; what is in `filed` is there already, whatever is in effect."""
+    asked = collection.asked()
+    known = {**asked.questions, **asked.retired}
     found = Outcome(f"questions of {collection.name}", path.name)
     taken: dict[str, Question] = {}
-    for line, question in _rows(path, columns or {}, category, known, found):
+    for line, question in question_rows(path, columns, category, known, found):
         if question.id in taken:
             message = f"the question id {shown(question.id)} stands twice"
             found.refuse(line, message, "Give one of the two another id")
-        elif known.get(question.id) == question:
+        elif question.id in filed and filed[question.id].question == question:
+            found.known += 1
+        elif question.id in asked.retired and not update:
+            message = f"the question {shown(question.id)} was retired"
+            found.refuse(line, message, "Bring it back with --update, or leave it out")
+        elif asked.questions.get(question.id) == question:
             found.known += 1
         elif question.id in known and not update:
             message = f"the question {shown(question.id)} is there already and says something else"
@@ -103,20 +132,28 @@ def import_questions(
 
 
 def _from_bundle(collection: Collection, path: Path, **ways: Any) -> Outcome:
-    """The questions of a file that `desk labels bundle` made."""
+    """The questions of a file that `desk labels bundle` made.
+
+    They are the lines of its questions.jsonl: what was changed since comes with its labels.
+    """
     with tempfile.TemporaryDirectory() as folder:
         inside = Path(folder) / f"{path.name}:questions.jsonl"
         inside.write_bytes(read_bundle(path).questions_jsonl)
-        return import_questions(collection, inside, **ways)
+        return _import(collection, inside, collection.question_file.read(), columns={}, **ways)
 
 
-def _rows(
+def question_rows(
     path: Path,
     columns: Mapping[str, str],
     category: str,
     known: Mapping[str, Question],
     found: Outcome,
+    name_for: Callable[[str], str] | None = None,
 ) -> Iterator[tuple[int, Question]]:
+    """The questions of a file with their lines; rows that are none are refused in `found`.
+
+    `name_for` makes an id for a text; the next free number unless it is given.
+    """
     table = read_table(path, path.name, COLUMNS, columns, required=("text",))
     if table.unused:
         found.notes.append(f"Columns that are not used: {', '.join(table.unused)}.")
@@ -137,6 +174,8 @@ def _rows(
             continue
         if row.get("id") is None and row.get("text") is not None:
             name = texts.get(str(row["text"]))
+            if name is None and name_for is not None:
+                name = name_for(str(row["text"]))
             if name is None:
                 name, following = f"q{following}", following + 1
             row["id"] = name
@@ -195,29 +234,29 @@ def add_questions(
     `known` are the questions as they were when this was decided. Lines that stay are left as they
     are, byte for byte. Raises NotReady where another process changed one of them meanwhile.
     """
-    path = collection.labels_folder / "questions.jsonl"
     if not taken:
         return 0
-    path.parent.mkdir(parents=True, exist_ok=True)
-    place = f"{collection.labels_place}/questions.jsonl"
-    remedy = "Free some space or mend the permissions"
-    with on_disk("the questions cannot be written", place, remedy):
-        try:
-            with FileLock(f"{path}.lock", timeout=10):
-                now = collection.questions()
-                if any(now.get(name) != known.get(name) for name in taken):
-                    raise NotReady(
-                        "another process has changed these questions meanwhile; nothing was "
-                        "written",
-                        place=place,
-                        remedy="Import again",
-                    )
-                replace_file(path, _merged(path, taken).decode())
-        except Timeout:
+    file = collection.question_file
+    with questions_locked(collection):
+        asked = collection.asked()
+        there = {**asked.questions, **asked.retired}
+        if any(there.get(name) != known.get(name) for name in taken):
             raise NotReady(
-                "another process is writing the questions", place=place, remedy="Try again"
-            ) from None
+                "another process has changed these questions meanwhile; nothing was written",
+                place=file.place,
+                remedy="Import again",
+            )
+        replace_file(file.path, _merged(file.path, taken).decode())
+        # Where the file says what it said before, what was changed since would still count.
+        if _over(taken, collection.asked()):
+            append_changes(collection, IMPORTED, partial(_over, taken))
     return len(taken)
+
+
+def _over(taken: Mapping[str, Question], asked: Asked) -> list[QuestionChange]:
+    """Events that put questions over changes that would hide them."""
+    hidden = [one for name, one in taken.items() if asked.questions.get(name) != one]
+    return [change_of(asked.standing(one.id), IMPORTED, one) for one in hidden]
 
 
 def _merged(path: Path, taken: Mapping[str, Question]) -> bytes:

@@ -98,7 +98,7 @@ def bundle(workspace: Workspace, name: str, path: Path, *, force: bool = False) 
         except InvalidInput as error:
             problems += error.problems
     if problems:
-        raise InvalidInput.of(problems)
+        raise InvalidInput.of(dict.fromkeys(problems))
     members = {_LABELS: b"".join(lines), _QUESTIONS: _bytes(folder / _QUESTIONS) or b""}
     if (guidelines := _bytes(folder / _GUIDELINES)) is not None:
         members[_GUIDELINES] = guidelines

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.core.errors import DeskError, InvalidInput, Problem
-from app.core.judgments import Judgment, Retirement
+from app.core.events import parse_event
+from app.core.judgments import Judgment
 from app.core.ledger import Ledger
 from app.core.questions import parse_record, read_questions
 from app.engines.git import LOCAL, Changes, Repository
@@ -203,7 +204,7 @@ def _read(workspace: Workspace, name: str) -> tuple[int | None, list[Problem], l
     events = 0
     ledgers: tuple[Ledger[Any], ...] = (
         Ledger(folder / "judgments", f"{place}/judgments", partial(parse_record, Judgment)),
-        Ledger(folder / "events", f"{place}/events", partial(parse_record, Retirement)),
+        Ledger(folder / "events", f"{place}/events", parse_event),
     )
     for ledger in ledgers:
         try:

@@ -8,6 +8,7 @@ from app.core.corpus import Corpus
 from app.core.errors import DeskError, EngineError
 from app.engines.bundled import BundledEmbedder
 from app.engines.vectors import VectorCache, vector_key
+from app.flows.archive import archive_of
 from app.flows.embedders import rendered
 from app.flows.manifests import misfit, read_manifest
 from app.flows.upkeep.common import is_held, size_words
@@ -38,14 +39,23 @@ def collection_findings(workspace: Workspace, name: str) -> list[Finding]:
             collection.labels(corpus, questions)
     except DeskError as failure:
         return [*settings, *raised(failure), *ledgers, *found]
-    return [*settings, *ledgers, *_index(collection, corpus, caches), *found]
+    return [*settings, *ledgers, *_index(collection, corpus, caches), *found, *_texts(collection)]
+
+
+def _texts(collection: Collection) -> list[Finding]:
+    """What is wrong with the archive of judged texts, if anything is."""
+    try:
+        archive_of(collection).known()
+    except EngineError as failure:
+        return raised(failure)
+    return []
 
 
 def _ledgers(collection: Collection) -> list[Finding]:
     """Lines that are refused, lines that a crash cut short."""
     found: list[Finding] = []
     lines = 0
-    for ledger in (collection.ledger, collection.retirements):
+    for ledger in (collection.ledger, collection.events):
         try:
             read = ledger.read()
         except DeskError as failure:

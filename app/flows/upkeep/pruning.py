@@ -1,6 +1,6 @@
 """Prune what no configuration of a collection needs for the corpus as it is now.
 
-Its vectors here, or its collections on a server.
+Its vectors here and texts no label speaks of, or its collections on a server.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from app.core.errors import InvalidInput
 from app.engines.bundled import BundledEmbedder
 from app.engines.qdrant_filling import drop
 from app.engines.vectors import VectorCache, vector_key
+from app.flows.archive import archive_of, unneeded_texts
 from app.flows.embedders import rendered
 from app.flows.filling import connection_of
 from app.flows.indexing import index_lock
@@ -88,18 +89,37 @@ def prune(collection: Collection, *, dry_run: bool = False) -> PruneReport:
             for path in sorted(collection.vectors.glob("*.sqlite"))
             if (found := _prune(VectorCache(path), need, dry_run=dry_run)) is not None
         ]
+        texts, notices = _prune_texts(collection, corpus, dry_run=dry_run)
     return PruneReport(
         collection=collection.name,
         dry_run=dry_run,
         caches=tuple(caches),
         files=tuple(files),
-        bytes=freed + sum(one.bytes for one in caches),
-        notices=tuple(
-            f"{name} is not indexed, so which vectors are its own is not known. Caches that no "
-            f"manifest names were kept; index it first: desk index {collection.name}"
-            for name in need.unknown
+        bytes=freed + texts + sum(one.bytes for one in caches),
+        notices=(
+            *(
+                f"{name} is not indexed, so which vectors are its own is not known. Caches that no "
+                f"manifest names were kept; index it first: desk index {collection.name}"
+                for name in need.unknown
+            ),
+            *notices,
         ),
     )
+
+
+def _prune_texts(
+    collection: Collection, corpus: Corpus, *, dry_run: bool
+) -> tuple[int, tuple[str, ...]]:
+    """Remove kept texts that no label speaks of: bytes that freed, and a sentence on them."""
+    archive, before = archive_of(collection), archive_of(collection).size
+    unneeded, known = unneeded_texts(collection, corpus), archive.known()
+    if not unneeded:
+        return 0, ()
+    if not dry_run:
+        archive.keep_only(known - unneeded)
+    freed = before * len(unneeded) // len(known) if dry_run else before - archive.size
+    which = "to be removed" if dry_run else "removed"
+    return freed, (f"Kept texts that no label speaks of, {which}: {len(unneeded):,}.",)
 
 
 def _need(collection: Collection, corpus: Corpus) -> _Need:

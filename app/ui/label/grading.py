@@ -1,111 +1,134 @@
-"""Grade: one question, one chunk's literal text, three grades, a durable save."""
+"""Grade: one question, one chunk's literal text, one key a judgment.
+
+What this view is given is a `Turn`: plain records that hold nothing of ranks, scores or what others
+have said.
+"""
+
+from __future__ import annotations
 
 import streamlit as st
 
-from app.flows import labeling
+from app.core.documents import document_of, neighbours
+from app.core.highlight import question_words
+from app.core.model import Chunk
+from app.core.sentences import sentences
+from app.flows.bench import Bench
 from app.flows.labeling import Item
 from app.flows.loading import Loaded, require_questions
-from app.ui import identity, state, text
-
-
-def save(collection: str, reviewer: str, shown: Item, grade: int) -> None:
-    """Save the grade of the item that was on screen; files are read anew."""
-    with state.acting():
-        identity.confirm(reviewer)
-        saved = labeling.grade(state.load_collection(collection), reviewer, shown, grade)
-        words = f"Saved {saved.event.time[11:19]} UTC: {grade} for {shown.key.short()}."
-        state.set_last_saved(collection, reviewer, words, saved.notice)
-
-
-def undo(collection: str, reviewer: str, event: str) -> None:
-    """Take back the last grade, and show its item's question."""
-    with state.acting():
-        identity.confirm(reviewer)
-        taken = labeling.undo(state.load_collection(collection), reviewer, event)
-        words = f"Taken back {taken.event.time[11:19]} UTC: {taken.event.key.short()}."
-        state.set_last_saved(collection, reviewer, words, taken.notice)
-        state.show_question(taken.event.question)
-
-
-def status(loaded: Loaded, reviewer: str, judged: labeling.Own) -> None:
-    """What was saved last and undo, which steps back judgment by judgment; or what failed."""
-    state.show_failures()
-    saved = state.last_saved(loaded.collection.name, reviewer)
-    last = labeling.last_judgment(loaded, reviewer, judged)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if saved is not None:
-            st.text(saved["words"])
-        if last is not None:
-            st.button(
-                "Undo",
-                key="undo",
-                type="tertiary",
-                icon=":material/undo:",
-                help="Takes back your last judgment; press again for the one before.",
-                on_click=undo,
-                args=(loaded.collection.name, reviewer, last.event),
-            )
-        if (waiting := state.unpublished(loaded.collection)) is not None:
-            st.caption(waiting.words, help=waiting.help, width="content")
-    if saved is not None and saved["notice"]:
-        text.notice(saved["notice"])
-
-
-def reading(loaded: Loaded, reviewer: str, name: str, reason: str) -> None:
-    """The same question and chunk for who may not grade, and why."""
-    state.show_failures()
-    text.notice(reason)
-    question = loaded.questions[name]
-    text.heading(question.text, question.need)
-    shown = labeling.next_item(loaded, reviewer, name)
-    if shown is not None:
-        text.chunk_text(shown.text, shown.title, shown.section, shown.key.short())
-
-
-def grading(loaded: Loaded, reviewer: str, name: str) -> None:
-    """The question, its next chunk and the three buttons."""
-    question = loaded.questions[name]
-    text.heading(question.text, question.need)
-    judged = labeling.own(loaded, reviewer)
-    counted = labeling.progress(loaded, reviewer, name, judged)
-    st.caption(
-        f"{counted.question_done} of {counted.question_total} chunks of this question judged by "
-        f"you, {counted.done} of {counted.total} in the collection"
-    )
-    if guidelines := loaded.collection.guidelines():
-        with st.expander("How to grade"):
-            text.plain(guidelines)
-    shown = labeling.next_item(loaded, reviewer, name, judged)
-    if shown is None:
-        done = counted.done == counted.total
-        where = "the collection" if done else "this question"
-        st.text(f"You have judged every chunk of {where}.")
-        following = None if done else labeling.next_question(loaded, reviewer, name, judged)
-        if following is not None:
-            st.button(
-                "Next question", type="primary", on_click=state.show_question, args=(following,)
-            )
-        status(loaded, reviewer, judged)
-        return
-    text.chunk_text(shown.text, shown.title, shown.section, shown.key.short())
-    with st.container(horizontal=True):
-        for grade, words in loaded.collection.settings.grade_words.items():
-            st.button(
-                f"**{grade}** {text.plain_label(words)}",
-                key=f"grade-{grade}-{shown.question}-{shown.text_hash}",
-                on_click=save,
-                args=(loaded.collection.name, reviewer, shown, grade),
-            )
-    status(loaded, reviewer, judged)
+from app.flows.turn import Turn
+from app.ui import state, text
+from app.ui.label import bar, drafts, finding, panel, practising, reading, renewing
+from app.ui.label.session import Session, session_of
 
 
 def show(loaded: Loaded, reviewer: str) -> None:
     """The view."""
     require_questions(loaded)
-    name = state.pick_question(loaded)
+    name = loaded.collection.name
+    session = session_of(name, reviewer)
+    refused = session.read_url(st.query_params)
     state.settle()
-    state.show_doubts(loaded)
-    if (reason := identity.why_not_grade(reviewer)) is None:
-        grading(loaded, reviewer, name)
+    if refused is not None:
+        text.notice(f"The link names {refused[1]!r} as {refused[0]}, which is not there.")
+    bench = state.bench(name, renewed=True)
+    panel.doubts(bench)
+    _work(name, reviewer)
+
+
+@st.fragment
+def _work(name: str, reviewer: str) -> None:
+    """All that changes with a judgment; what is around it is not drawn again."""
+    with state.guarded():
+        bench, session = state.bench(name), session_of(name, reviewer)
+        # A link to an item is followed at once; practice is for who comes to begin.
+        if session.at is None and not session.pinned and practising.offered(bench, reviewer):
+            practising.show(bench, name, reviewer)
+            return
+        if session.renewing:
+            renewing.show(bench, name, reviewer)
+            bar.status_only(session)
+            return
+        turn = bench.turn(reviewer, session.wish())
+        session.show(turn)
+        session.write_url()
+        left, right = st.columns([3, 1], gap="large")
+        with left:
+            if turn.item is None:
+                panel.nothing_left(bench, session, turn)
+            else:
+                _item(bench, session, turn, turn.item, reviewer)
+        with right:
+            panel.side(bench, session, turn, name, reviewer)
+        bar.draw(bench, session, turn, name, reviewer)
+
+
+def _item(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str) -> None:
+    """The question and the chunk."""
+    loaded = bench.loaded
+    question = loaded.questions[item.question]
+    text.heading(question.text, question.need)
+    panel.facts(question)
+    if session.mode == "search":
+        # The item stays on screen for the keys that lead back to it.
+        st.html(f'<span data-item="{item.id}"></span>')
+        finding.draw(bench, session, reviewer, item.question)
+        return
+    draft = drafts.begin(item, turn.own)
+    panel.own_words(turn)
+    if turn.stale is not None:
+        renewing.beside(turn.stale)
+    if session.document:
+        _document(loaded, item)
     else:
-        reading(loaded, reviewer, name, reason)
+        _chunk(loaded, session, item, draft)
+    if session.mode == "evidence" or draft.sentences:
+        drafts.evidence_fields(loaded, item, draft)
+    if session.mode == "note" or draft.note:
+        drafts.note_field(item, draft)
+
+
+def _chunk(loaded: Loaded, session: Session, item: Item, draft: drafts.Draft) -> None:
+    """The chunk's text, and where it is asked for, what stands before and after it."""
+    asked = loaded.questions[item.question]
+    words = question_words(f"{asked.text} {asked.need or ''}", item.text) if session.words else ()
+    evidence = session.mode == "evidence" or bool(draft.sentences)
+    body = reading.marked(
+        item.text,
+        sentences=sentences(item.text) if evidence else (),
+        chosen=draft.sentences,
+        words=words,
+    )
+    before, after = neighbours(loaded.corpus, item.key) if session.around else (None, None)
+    kind = "desk-choosing" if session.mode == "evidence" else ""
+    st.html(
+        f'<p class="desk-meta">{text.origin(item.title, item.section, item.key.document)}</p>'
+        f"{_beside(before, 'before')}"
+        f'<div class="desk-chunk desk-judged {kind}" dir="auto" data-testid="chunk" '
+        f'data-item="{item.id}">{body}</div>'
+        f"{_beside(after, 'after')}"
+    )
+
+
+def _beside(chunk: Chunk | None, where: str) -> str:
+    if chunk is None:
+        return ""
+    return (
+        f'<div class="desk-chunk desk-beside" dir="auto"><p class="desk-meta">The chunk {where}</p>'
+        f"{text.literal(chunk.text, 2_000)}</div>"
+    )
+
+
+def _document(loaded: Loaded, item: Item) -> None:
+    """The whole document with the chunk marked."""
+    found = document_of(loaded.corpus, loaded.collection.source(), item.key)
+    most = reading.SHOWN
+    begin, end = max(0, found.start - most), min(len(found.text), found.end + most)
+    cut_before = f"… {begin:,} characters before\n" if begin else ""
+    cut_after = f"\n… {len(found.text) - end:,} characters after" if end < len(found.text) else ""
+    st.html(
+        f'<p class="desk-meta">The whole document: {text.origin(item.title, "", item.key.document)}'
+        '</p><div class="desk-chunk desk-judged desk-whole" dir="auto" data-testid="chunk" '
+        f'data-item="{item.id}">{cut_before}{text.escape(found.text[begin : found.start])}'
+        f'<span class="desk-here">{text.escape(found.text[found.start : found.end])}</span>'
+        f"{text.escape(found.text[found.end : end])}{cut_after}</div>"
+    )

@@ -1,0 +1,1 @@
+insert or ignore into texts (text_hash, text) values (?, ?)

@@ -1,0 +1,1 @@
+delete from texts where text_hash not in (select value from json_each(?))

@@ -1,0 +1,1 @@
+select text_hash from texts

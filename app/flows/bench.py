@@ -1,0 +1,258 @@
+"""Where reviewers work: what is on screen for each of them, kept up as judgments come in.
+
+One bench serves all sessions of a process. It knows who has judged what, and of a reviewer's own
+judgments all; of ranks, scores, configurations and what others said it knows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Group
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from threading import RLock
+
+from app.core.coverage import Coverage, Pair
+from app.core.following import Follower
+from app.core.judgments import Judgment
+from app.core.model import ChunkKey
+from app.core.queue import Draw, missing
+from app.flows import labeling
+from app.flows.archive import keep
+from app.flows.claims import Claims
+from app.flows.ground import Ground
+from app.flows.labeling import Item, Said, Saved
+from app.flows.loading import Loaded
+from app.flows.own import Own
+from app.flows.pooling import Pool, Work
+from app.flows.renewing import Renewed, Stale, confirm, stale_of
+from app.flows.turn import Progress, Turn, pace
+from app.flows.worklist import Scope, Worklist
+
+#: Judgments shown in the strip of what was done last.
+STRIP = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a session asks for: an item by link, or the next one.
+
+    `question` is begun with; where it is `pinned`, somebody asked for it, and all its pairs come,
+    needed or not. `passed` are pairs moved past in this session without a judgment.
+    """
+
+    question: str | None = None
+    pinned: bool = False
+    key: ChunkKey | None = None
+    scope: Scope = "needed"
+    passed: Group[Pair] = ()
+
+
+class Bench:
+    """The work on one collection, against one corpus and one set of questions. Safe for threads."""
+
+    def __init__(self, loaded: Loaded, pool: Pool, claims: Claims) -> None:
+        """`claims` is handed on from bench to bench, so that what is on screen stays known."""
+        settings = loaded.collection.settings.queue
+        self.loaded = loaded
+        self._claims = claims
+        self._pool = pool
+        self._draw = Draw(settings.seed, settings.overlap, settings.audit)
+        self._follower: Follower[Judgment] = Follower(loaded.collection.ledger)
+        self._lock = RLock()
+        self._owns: dict[str, Own] = {}
+        self._lists: dict[tuple[str, Scope], Worklist] = {}
+        self._stale: dict[str, tuple[frozenset[str], list[Stale]]] = {}
+        self._begin()
+        self.refresh()
+
+    def _begin(self) -> None:
+        loaded = self.loaded
+        pin = loaded.collection.guidelines_pin()
+        self._ground = Ground(
+            self._pool, Coverage(loaded.questions, loaded.corpus, pin), self._draw
+        )
+        self._lists.clear()
+
+    def refresh(self) -> None:
+        """Take in what was added to the ledger, by this process or another."""
+        with self._lock:
+            added = self._follower.poll()
+            if added.anew:
+                self._begin()
+            self.refused, self.notices = added.refused, added.notices
+            self._touch(self._ground.coverage.take(added.events))
+
+    def renew(self, pool: Pool) -> None:
+        """Go on with another pool: something was run, or the settings of the queue changed."""
+        with self._lock:
+            self._pool = pool
+            self._ground = Ground(pool, self._ground.coverage, self._draw)
+            self._lists.clear()
+
+    @property
+    def pool(self) -> Pool:
+        """The pairs that are to be judged, without what was judged outside of it."""
+        return self._pool
+
+    def own(self, reviewer: str) -> Own:
+        """A reviewer's own judgments as they are now."""
+        with self._lock:
+            if reviewer not in self._owns:
+                self._owns[reviewer] = Own(self.loaded, reviewer)
+            own = self._owns[reviewer]
+            touched = own.refresh()
+            for (name, _), worklist in self._lists.items():
+                if name == reviewer:
+                    for question in touched:
+                        worklist.touch(question)
+            return own
+
+    def stale(self, reviewer: str) -> list[Stale]:
+        """The reviewer's own judgments that are to be confirmed; looked for where there are any."""
+        with self._lock:
+            own = self.own(reviewer)
+            state = frozenset(own.stale)
+            kept = self._stale.get(reviewer)
+            if kept is None or kept[0] != state:
+                found = stale_of(self.loaded, reviewer) if state else []
+                kept = self._stale[reviewer] = state, found
+            return kept[1]
+
+    def confirm(self, reviewer: str, items: Sequence[Stale], grade: int | None = None) -> Renewed:
+        """Give stale judgments again. Raises as `renewing.confirm` does."""
+        with self._lock:
+            renewed = confirm(self.loaded, reviewer, items, grade)
+            self.refresh()
+            self.own(reviewer)
+            return renewed
+
+    def turn(self, reviewer: str, wish: Wish) -> Turn:
+        """What a reviewer has on screen now."""
+        with self._lock:
+            self.refresh()
+            own = self.own(reviewer)
+            worklist = self._worklist(reviewer, wish.scope, own)
+            item = self._asked(wish) or self._next(reviewer, worklist, wish)
+            stale = self.stale(reviewer)
+            self._claims.hold(reviewer, item.pair if item else None)
+            question = item.question if item else wish.question
+            return Turn(
+                item=item,
+                own=own.fresh.get(item.pair) if item else None,
+                stale=next((s for s in stale if item and _speaks_of(s, item)), None),
+                stale_in_all=len(stale),
+                put_off=item is not None and item.pair in own.later,
+                question=question,
+                progress=self._progress(question, worklist, own),
+                strip=tuple(self._strip(own)),
+                blocked=item is None and worklist.left > 0,
+            )
+
+    def say(
+        self,
+        reviewer: str,
+        shown: Item,
+        said: Said,
+        reopened: str | None = None,
+        stale: str | None = None,
+    ) -> tuple[Saved, Work | None]:
+        """Save a judgment of what was on screen; also tells why the item was asked for.
+
+        `reopened` is the judgment it replaces, `stale` one of before a change. Raises as
+        `labeling.say` does.
+        """
+        own = self.own(reviewer)
+        with self._lock:
+            why = self._ground.work(shown.pair)
+            saved = labeling.say(self.loaded, own, shown, said, reopened=reopened, stale=stale)
+            keep(self.loaded, [self.loaded.corpus.chunks[shown.key]])
+            self._claims.hold(reviewer, None)
+            self.refresh()
+            self.own(reviewer)
+        return saved, why
+
+    def undo(self, reviewer: str, event: str | None = None) -> Saved:
+        """Take back a judgment, the reviewer's newest unless named. Raises as `labeling.undo`."""
+        with self._lock:
+            own = self.own(reviewer)
+            last = own.last
+            saved = labeling.undo(self.loaded, own, event or (last.event if last else ""))
+            self.refresh()
+            self.own(reviewer)
+            return saved
+
+    def _touch(self, questions: Iterable[str]) -> None:
+        for question in questions:
+            self._ground.touch(question)
+            for worklist in self._lists.values():
+                worklist.touch(question)
+
+    def _worklist(self, reviewer: str, scope: Scope, own: Own) -> Worklist:
+        found = self._lists.get((reviewer, scope))
+        if found is None:
+            found = self._lists[reviewer, scope] = Worklist(self._ground, own, scope)
+        return found
+
+    def _asked(self, wish: Wish) -> Item | None:
+        """The item a link names, judged or not; None where it names none that is there."""
+        if wish.key is None or wish.question is None:
+            return None
+        if (
+            wish.question not in self.loaded.questions
+            or wish.key not in self.loaded.corpus.eligible
+        ):
+            return None
+        return labeling.item(self.loaded, wish.question, wish.key)
+
+    def _next(self, reviewer: str, worklist: Worklist, wish: Wish) -> Item | None:
+        def free(pair: Pair) -> bool:
+            others = self._claims.others(reviewer, pair)
+            if not others or wish.scope == "all":
+                return True
+            standing = self._ground.coverage.of(pair)
+            return missing(standing, self._ground.needed(pair)) > others
+
+        pair: Pair | None = None
+        if wish.pinned and wish.question in self.loaded.questions and wish.question:
+            every = self._worklist(reviewer, "all", self.own(reviewer)).open(wish.question)
+            pairs = ((wish.question, text) for text in every)
+            pair = next((one for one in pairs if one not in wish.passed), None)
+        pair = pair or worklist.next(wish.question, wish.passed, free)
+        if pair is None:
+            return None
+        return labeling.item(self.loaded, pair[0], self.loaded.corpus.by_hash[pair[1]][0])
+
+    def _progress(self, question: str | None, worklist: Worklist, own: Own) -> Progress:
+        known = question is not None and question in self._pool.pairs
+        plot = self._ground.plot(question) if known and question else None
+        settled, total = self._ground.team
+        return Progress(
+            question_settled=plot.settled if plot else 0,
+            question_total=len(plot.texts) if plot else 0,
+            question_mine=own.judged(question) if question else 0,
+            question_left=worklist.page(question).left if plot and question else 0,
+            settled=settled,
+            total=total,
+            mine=len(own.fresh),
+            left=worklist.left,
+            seconds=pace(own, self.loaded.collection.settings.queue.seconds),
+        )
+
+    def _strip(self, own: Own) -> Iterable[Judgment]:
+        """The reviewer's last judgments in force, newest first."""
+        shown = 0
+        for event in reversed(own.events.values()):
+            if shown == STRIP:
+                return
+            if event.author == own.reviewer and not event.adjudication and own.in_force(event):
+                shown += 1
+                yield event
+
+
+def _speaks_of(stale: Stale, item: Item) -> bool:
+    """Whether a stale judgment was of what is on screen, as it was."""
+    return (
+        stale.event.question == item.question
+        and stale.chunk.text_hash == item.text_hash
+        and not stale.event.adjudication
+    )

@@ -1,0 +1,135 @@
+"""What one reviewer is asked to judge, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from app.core.coverage import Pair
+from app.flows.ground import Ground
+from app.flows.own import Own
+from app.flows.pooling import Work
+
+#: `needed`: pairs that lack a judgment. `all`: every pair the reviewer has not judged.
+Scope = Literal["needed", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One question for one reviewer: what is to be judged now, what was put off, and the first
+    class of what is to be judged, None where nothing is.
+    """
+
+    open: frozenset[str]
+    later: frozenset[str]
+    work: Work | None
+
+    @property
+    def left(self) -> int:
+        """Pairs the reviewer is asked for."""
+        return len(self.open) + len(self.later)
+
+
+class Worklist:
+    """A reviewer's questions in order, kept up as judgments come in."""
+
+    def __init__(self, ground: Ground, own: Own, scope: Scope) -> None:
+        """Nothing is worked out before it is asked for."""
+        self._ground = ground
+        self._own = own
+        self._scope = scope
+        self._pages: dict[str, Page] = {}
+        self._places: dict[str, bytes] = {}
+        self._shuffled: dict[str, tuple[frozenset[str], list[str]]] = {}
+        self._order: list[str] | None = None
+        self._left: int | None = None
+
+    def touch(self, question: str) -> None:
+        """Something about a question has changed."""
+        before = self._pages.pop(question, None)
+        if before is None or question not in self._ground.pool.pairs:
+            return
+        now = self.page(question)
+        if self._left is not None:
+            self._left += now.left - before.left
+        if now.work is not before.work:
+            self._order = None
+
+    def page(self, question: str) -> Page:
+        """One question as it is now."""
+        found = self._pages.get(question)
+        if found is None:
+            found = self._pages[question] = self._page(question)
+        return found
+
+    def open(self, question: str) -> list[str]:
+        """What is to be judged of a question, in the reviewer's own order."""
+        texts = self.page(question).open
+        kept = self._shuffled.get(question)
+        if kept is None or not texts <= kept[0]:
+            every = texts | (kept[0] if kept else frozenset())
+            order = self._ground.draw.shuffled(self._own.reviewer, question, every)
+            kept = self._shuffled[question] = every, order
+        return [text for text in kept[1] if text in texts]
+
+    @property
+    def order(self) -> list[str]:
+        """The questions by class of what is open, each class in an order of the reviewer's own."""
+        if self._order is None:
+            last = len(Work) + 1
+            self._order = sorted(
+                self._ground.pool.pairs,
+                key=lambda name: (self.page(name).work or last, self._place(name)),
+            )
+        return self._order
+
+    def next(
+        self,
+        question: str | None,
+        passed: Collection[Pair] = (),
+        free: Callable[[Pair], bool] = lambda pair: True,
+    ) -> Pair | None:
+        """What is to be judged next: the rest of a question first, what was put off last.
+
+        `passed` comes after everything else but what was put off; what is not `free` does not come.
+        """
+        names = self.order if question is None else [question, *self.order]
+        rest: list[Pair] = []
+        for name in names:
+            if self.page(name).work is None:
+                if name != question:
+                    break  # those behind it have nothing open either
+                continue
+            for text in self.open(name):
+                pair = (name, text)
+                if not free(pair):
+                    continue
+                if pair not in passed:
+                    return pair
+                rest.append(pair)
+        later = [(q, t) for q, t in self._own.later if t in self.page(q).later]
+        return next((pair for pair in [*rest, *later] if free(pair)), None)
+
+    @property
+    def left(self) -> int:
+        """Pairs the reviewer is asked for in all, those put off included."""
+        if self._left is None:
+            self._left = sum(self.page(name).left for name in self._ground.pool.pairs)
+        return self._left
+
+    def _place(self, question: str) -> bytes:
+        found = self._places.get(question)
+        if found is None:
+            place = self._ground.draw.place(self._own.reviewer, question)
+            found = self._places[question] = place
+        return found
+
+    def _page(self, question: str) -> Page:
+        plot, own = self._ground.plot(question), self._own
+        texts = plot.needs if self._scope == "needed" else plot.texts
+        mine = [text for text in texts if (question, text) not in own.fresh]
+        later = frozenset(text for text in mine if (question, text) in own.later)
+        waiting = frozenset(mine) - later
+        works = (plot.needs.get(text, Work.DEEPER) for text in waiting)
+        return Page(waiting, later, min(works, default=None))

@@ -1,0 +1,115 @@
+"""Decide a dispute: a grade with a rationale, or the retirement of the pair."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.core.judgments import Judgment
+from app.core.model import ChunkKey
+from app.core.trec import key_token
+from app.flows import adjudicating
+from app.flows.adjudicating import Decided, Dispute
+from app.flows.loading import Loaded
+from app.ui import identity, state, text
+
+
+def form(loaded: Loaded, reviewer: str, dispute: Dispute, following: Dispute | None) -> None:
+    """The two forms; a decision carries the pair that was on screen, and leads to the next."""
+    name = f"{dispute.question}-{dispute.key}"
+    here = (loaded.collection.name, reviewer, dispute, following)
+    text.section("Decide")
+    if dispute.chunk is not None:
+        with st.form(f"decide-{name}", enter_to_submit=False, border=False):
+            st.text_area(
+                "Why this is the grade (required; kept with the decision)",
+                key=f"rationale-{name}",
+                height=90,
+            )
+            with st.container(horizontal=True):
+                for grade, words in loaded.collection.settings.grade_words.items():
+                    st.form_submit_button(
+                        f"Decide **{grade}** {text.plain_label(words)}",
+                        key=f"decide-{grade}-{name}",
+                        on_click=_decide,
+                        args=(*here, grade, f"rationale-{name}"),
+                    )
+    with st.expander("Retire the pair instead"):
+        text.notice(
+            "A retired pair is neither relevant nor missing nor open. Retire what cannot be judged "
+            "and never will: broken text, a question nobody can read. It cannot be taken back here."
+        )
+        with st.form(f"retire-{name}", enter_to_submit=False, border=False):
+            st.text_area("Why it no longer counts (required)", key=f"note-{name}", height=70)
+            st.form_submit_button("Retire the pair", on_click=_retire, args=(*here, f"note-{name}"))
+
+
+def go_to(question: str, key: ChunkKey) -> None:
+    """Move to a pair, through the URL; for callbacks."""
+    st.query_params.update({"question": question, "chunk": key_token(key)})
+
+
+def _decide(
+    collection: str,
+    reviewer: str,
+    dispute: Dispute,
+    following: Dispute | None,
+    grade: int,
+    field: str,
+) -> None:
+    """Save the decision on the pair that was on screen; files are read anew."""
+    with state.acting():
+        identity.confirm(reviewer)
+        loaded = state.load_collection(collection)
+        words = st.session_state.get(field) or ""
+        done = adjudicating.decide(loaded, reviewer, dispute, grade, words)
+        _remember(collection, reviewer, done, f"decided {grade} for {dispute.key.short()}")
+        if following is not None:
+            go_to(following.question, following.key)
+
+
+def _retire(
+    collection: str, reviewer: str, dispute: Dispute, following: Dispute | None, field: str
+) -> None:
+    with state.acting():
+        identity.confirm(reviewer)
+        loaded = state.load_collection(collection)
+        done = adjudicating.retire(loaded, reviewer, dispute, st.session_state.get(field) or "")
+        _remember(collection, reviewer, done, f"retired {dispute.key.short()}")
+        if following is not None:
+            go_to(following.question, following.key)
+
+
+def take_back(collection: str, reviewer: str, event: str) -> None:
+    """Withdraw one's own adjudication; for a button."""
+    with state.acting():
+        identity.confirm(reviewer)
+        done = adjudicating.take_back(state.load_collection(collection), reviewer, event)
+        _remember(collection, reviewer, done, f"taken back for {done.event.key.short()}")
+        go_to(done.event.question, done.event.key)
+
+
+def _remember(collection: str, reviewer: str, done: Decided, words: str) -> None:
+    told = f"Saved {done.event.time[11:19]} UTC: {words}."
+    st.session_state["last-decision"] = ((collection, reviewer), told, done)
+
+
+def status(loaded: Loaded, reviewer: str) -> None:
+    """What was decided last in this session with its undo, or what failed."""
+    state.show_failures()
+    here, told, done = st.session_state.get("last-decision", (None, "", None))
+    if here != (loaded.collection.name, reviewer):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(told)
+        event = done.event
+        if isinstance(event, Judgment) and event.kind == "grade":
+            st.button(
+                "Take back",
+                key="undo-decision",
+                type="tertiary",
+                icon=":material/undo:",
+                on_click=take_back,
+                args=(loaded.collection.name, reviewer, event.event),
+            )
+    if done.notice:
+        text.notice(done.notice)

@@ -1,0 +1,132 @@
+"""Decisions as they stand, under names, and those proposed for the guidelines."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.core.judgments import Judgment
+from app.core.model import HIGHEST_GRADE
+from app.flows.decisions import Decision, decisions, examples, propose
+from app.flows.loading import Loaded
+from app.flows.wording import count
+from app.ui import identity, state, text
+from app.ui.label import deciding
+from app.ui.label.said import link, said
+
+_ON_A_PAGE = 20
+_SHOWN = 600
+
+
+def show(loaded: Loaded, reviewer: str, *, may: bool) -> None:
+    """Every decision, newest first; then the proposed examples."""
+    found = decisions(loaded)
+    standing = {decision.event.event for decision in found}
+    if not may:
+        kept = [d for d in found if reviewer in {one.author for one in (d.event, *d.judgments)}]
+        if hidden := len(found) - len(kept):
+            text.notice(f"{count(hidden, 'decision')} not shown: you have not judged those pairs.")
+        found = kept
+    text.section(f"{count(len(found), 'decision')}")
+    if not found:
+        st.text("No pair has been decided yet. Disputed pairs are under the first heading above.")
+    page = 1
+    if len(found) > _ON_A_PAGE:
+        page = st.pagination(-(-len(found) // _ON_A_PAGE), key="decisions-page")
+    for decision in found[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
+        st.html(_decision(loaded, reviewer, decision))
+        if may:
+            _actions(loaded, reviewer, decision)
+    _examples(loaded, standing)
+
+
+def _decision(loaded: Loaded, reviewer: str, decision: Decision) -> str:
+    scale = loaded.collection.settings.grade_words
+    event, chunk, key = decision.event, decision.chunk, decision.key
+    question = loaded.questions.get(event.question)
+    asked = question.text if question else "a question that is no longer here"
+    history = link("history", loaded.collection.name, reviewer, "history", event.question, key)
+    if isinstance(event, Judgment):
+        what = said(f"Decided by {event.author}", event, scale)
+    else:
+        what = (
+            f'<p class="desk-said"><span class="desk-said-by">Retired by '
+            f"{text.escape(event.author)}</span>{text.escape(event.note)}</p>"
+        )
+    stale = "stale: text, question or guidelines have changed since · " if decision.stale else ""
+    body = f'<div class="desk-chunk">{text.literal(chunk.text, _SHOWN)}</div>' if chunk else ""
+    where = (
+        text.origin(chunk.title, chunk.section, key.short())
+        if chunk
+        else (f"{text.escape(key.short())}: its text is no longer here")
+    )
+    return (
+        f'<section class="desk-hit"><p class="desk-said"><b>{text.escape(asked)}</b> '
+        f'<span class="desk-meta">{text.escape(event.question)} · {stale}'
+        f"{text.escape(event.time[:16].replace('T', ' '))} UTC · {history}</span></p>"
+        f'<p class="desk-meta">{where}</p>{body}{what}'
+        + "".join(said(one.author, one, scale) for one in decision.judgments)
+        + "</section>"
+    )
+
+
+def _actions(loaded: Loaded, reviewer: str, decision: Decision) -> None:
+    event = decision.event
+    if not isinstance(event, Judgment):
+        return
+    name = loaded.collection.name
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if event.author == reviewer:
+            st.button(
+                "Take back",
+                key=f"take-back-{event.event}",
+                type="tertiary",
+                icon=":material/undo:",
+                on_click=deciding.take_back,
+                args=(name, reviewer, event.event),
+            )
+        if decision.example is not None:
+            text.caption(f"Proposed as an example by {decision.example.author}")
+        elif decision.chunk is not None and not decision.stale:
+            st.button(
+                "Propose as an example",
+                key=f"propose-{event.event}",
+                type="tertiary",
+                help="Lists it below, for whoever writes the guidelines.",
+                on_click=_propose,
+                args=(name, reviewer, decision),
+            )
+
+
+def _propose(collection: str, reviewer: str, decision: Decision) -> None:
+    with state.acting():
+        identity.confirm(reviewer)
+        propose(state.load_collection(collection), reviewer, decision)
+
+
+def _examples(loaded: Loaded, standing: set[str]) -> None:
+    """What was proposed, ready to be taken over by hand."""
+    proposed = examples(loaded)
+    text.section("Proposed examples")
+    place = f"{loaded.collection.labels_place}/guidelines.md"
+    if not proposed:
+        st.text("None yet. A decision that settles more than its own pair is worth proposing.")
+        return
+    text.notice(f"To be taken over into {place} by hand, in your own words.")
+    scale = loaded.collection.settings.grade_words
+    rows = []
+    for one in proposed[:100]:
+        question = loaded.questions.get(one.question)
+        words = " ".join(one.text.split())
+        grade = min(int(one.grade), HIGHEST_GRADE)
+        rows.append(
+            [
+                question.text if question else one.question,
+                words[:300] + ("…" if len(words) > 300 else ""),
+                f"{grade} {scale[grade]}" + ("" if one.of in standing else " (taken back since)"),
+                one.note or "",
+                one.author,
+            ]
+        )
+    text.table(
+        ["question", "chunk says", "grade", "why", "proposed by"], rows, frozenset({1, 2, 3, 4})
+    )

@@ -1,0 +1,184 @@
+"""What stands beside the text: facts, progress, guidelines, what was done last."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import streamlit as st
+
+from app.core.judgments import Judgment
+from app.core.questions import Question
+from app.core.trec import key_token
+from app.flows.bench import Bench
+from app.flows.labeling import words_of
+from app.flows.turn import Progress, Turn
+from app.ui import state, text
+from app.ui.label import actions
+from app.ui.label.session import Session
+
+
+def doubts(bench: Bench) -> None:
+    """What is to be known of the ledger; whose line is refused is for `desk check`."""
+    for sentence in bench.notices:
+        text.notice(sentence)
+    if bench.refused:
+        name = bench.loaded.collection.name
+        text.notice(
+            f"Some lines of the ledger are refused; grading goes on. See desk check {name}."
+        )
+
+
+def facts(question: Question) -> None:
+    """Category, and the facts a complete answer states."""
+    tags = " · ".join([question.category, *question.tags])
+    body = f'<p class="desk-meta">{text.escape(tags)}</p>'
+    if question.facts:
+        rows = "".join(f"<li>{text.escape(fact.text)}</li>" for fact in question.facts)
+        body += f'<ul class="desk-facts" aria-label="Facts a complete answer states">{rows}</ul>'
+    st.html(body)
+
+
+def own_words(turn: Turn) -> None:
+    """What the reviewer has said of the item already."""
+    if turn.own is not None:
+        time = actions.clock(turn.own.time)
+        text.notice(
+            f"You judged this at {time}: {words_of(turn.own)}. Grade it again to change that."
+        )
+    elif turn.put_off:
+        text.notice("You put this off. It comes after everything else.")
+
+
+def nothing_left(bench: Bench, session: Session, turn: Turn) -> None:
+    """Done, nothing free now, or nothing to begin with; each with its own words and next step."""
+    count = turn.progress
+    if turn.blocked:
+        text.heading(
+            "Nothing is free now",
+            f"What is left, {count.left:,} pairs, is on other reviewers' screens.",
+        )
+        st.button("Look again", key="again")
+        return
+    if not bench.pool.from_runs and not count.total:
+        text.heading(
+            "Nothing to judge yet",
+            "No search has been run over this collection, so there is nothing to judge.",
+        )
+        text.notice(f"Run one: desk evaluate {bench.loaded.collection.name}")
+        return
+    if session.scope == "all":
+        text.heading("You have judged every pair", "There is nothing here you have not judged.")
+        return
+    if count.settled < count.total:
+        left = count.total - count.settled
+        text.heading(
+            "Nothing is left for you",
+            f"{left:,} pairs still need a judgment by somebody else: two independent ones are "
+            "asked for, and you have given yours.",
+        )
+    else:
+        text.heading("All done", f"All {count.total:,} pairs have the judgments they need.")
+    if count.mine < count.total:
+        st.button(
+            f"Give a second opinion on the other {count.total - count.mine:,} pairs",
+            key="second-opinions",
+            type="primary",
+            on_click=_all,
+            args=(session,),
+        )
+
+
+def _all(session: Session) -> None:
+    session.scope, session.at, session.question = "all", None, None
+
+
+def side(bench: Bench, session: Session, turn: Turn, name: str, reviewer: str) -> None:
+    """Progress, where to go, guidelines, and the last judgments."""
+    _progress(turn.progress, session)
+    words = bench.loaded.collection.guidelines()
+    if words:
+        st.html(
+            '<details class="desk-guide" open><summary><kbd>g</kbd> How to grade</summary>'
+            f'<div class="desk-plain">{text.prose(words)}</div></details>'
+        )
+    if turn.stale_in_all:
+        many = turn.stale_in_all
+        words = f"Confirm {many} stale judgments" if many > 1 else "Confirm 1 stale judgment"
+        st.button(words, key="renew", on_click=_renew, args=(session,))
+    _strip(turn, bench)
+    with st.popover("Go to a question", key="go"):
+        names = list(bench.loaded.questions)
+        st.selectbox(
+            "Question",
+            names,
+            index=None,
+            key="go-question",
+            format_func=lambda one: f"{one}: {bench.loaded.questions[one].text}",
+            on_change=_go,
+            args=(session,),
+            placeholder="Type some of its words",
+        )
+    if (waiting := state.unpublished(bench.loaded.collection)) is not None:
+        st.caption(waiting.words, help=waiting.help)
+
+
+def _renew(session: Session) -> None:
+    session.renewing = True
+
+
+def _go(session: Session) -> None:
+    chosen = st.session_state.get("go-question")
+    if chosen is not None:
+        session.begin(chosen)
+        st.session_state["go-question"] = None
+
+
+def _progress(count: Progress, session: Session) -> None:
+    rows = [
+        ("This question", count.question_settled, count.question_total, count.question_mine),
+        ("Collection", count.settled, count.total, count.mine),
+    ]
+    body = "".join(
+        f"<p><span>{words}</span> {done:,} of {total:,} settled, {mine:,} by you</p>"
+        f'<div class="desk-track" role="img" aria-label="{done:,} of {total:,} settled">'
+        f'<i style="width:{100 * done / max(total, 1):.1f}%"></i></div>'
+        for words, done, total, mine in rows
+    )
+    what = "left for you" if session.scope == "needed" else "not judged by you"
+    st.html(
+        f'<div class="desk-progress">{body}'
+        f'<p class="desk-meta">{text.escape(count.estimate)} {what}</p></div>'
+    )
+
+
+def _strip(turn: Turn, bench: Bench) -> None:
+    """The last judgments of the reviewer, each a link to its item."""
+    if not turn.strip:
+        return
+    rows = "".join(_done(event, bench) for event in turn.strip)
+    st.html(
+        f'<details class="desk-strip" open><summary>Your last {len(turn.strip)}</summary>'
+        f"<ol>{rows}</ol></details>"
+    )
+
+
+def _done(event: Judgment, bench: Bench) -> str:
+    question = bench.loaded.questions.get(event.question)
+    words = question.text if question else event.question
+    mark = str(event.grade) if event.kind == "grade" else "x" if event.kind != "later" else "l"
+    kind = f"desk-g{event.grade}" if event.kind == "grade" else "desk-unjudged"
+    link = (
+        f"?question={_url(event.question)}&chunk={_url(key_token(event.key))}"
+        f"&reviewer={_url(event.author)}"
+    )
+    if len(bench.loaded.collection.workspace.names()) > 1:
+        link += f"&collection={_url(bench.loaded.collection.name)}"
+    return (
+        f'<li><span class="desk-badge {kind}">{mark}</span> '
+        f'<a href="{link}" target="_self">{text.escape(event.key.short())}</a>'
+        f'<span class="desk-meta"> {text.escape(words)}</span></li>'
+    )
+
+
+def _url(value: str) -> str:
+    return text.escape(quote(value, safe=""))

@@ -1,0 +1,134 @@
+"""Where one reviewer is in one browser session: what is on screen, and how they came there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import streamlit as st
+
+from app.core.coverage import Pair
+from app.core.model import ChunkKey
+from app.core.trec import key_of, key_token
+from app.flows.bench import Wish
+from app.flows.labeling import Item
+from app.flows.stale import Stale
+from app.flows.turn import Turn
+from app.flows.worklist import Scope
+
+Mode = Literal["grade", "reason", "note", "evidence", "search"]
+Place = tuple[str, ChunkKey]
+
+
+@dataclass
+class Session:
+    """The state of the view Grade. `at` is the item on screen, None for whatever is next."""
+
+    at: Place | None = None
+    question: str | None = None
+    pinned: bool = False
+    trail: list[Place] = field(default_factory=list)
+    place: int = -1
+    passed: set[Pair] = field(default_factory=set)
+    scope: Scope = "needed"
+    mode: Mode = "grade"
+    shown: Item | None = None
+    reopened: str | None = None
+    words: bool = False
+    around: bool = False
+    document: bool = False
+    renewing: bool = False
+    stale: Stale | None = None
+    saved: str | None = None
+    notice: str | None = None
+    refused: str | None = None
+    turn: int = 0
+    url: tuple[str | None, str | None] = (None, None)
+
+    def wish(self) -> Wish:
+        """What the bench is asked for."""
+        question, key = self.at or (self.question, None)
+        return Wish(question, self.pinned, key, self.scope, frozenset(self.passed))
+
+    def show(self, turn: Turn) -> None:
+        """Remember what is on screen: a key press counts for this and nothing else."""
+        item = turn.item
+        if item is None or self.shown is None or item.id != self.shown.id:
+            self.mode = "grade"
+        self.shown, self.reopened = item, turn.own.event if turn.own else None
+        self.stale = turn.stale
+        self.turn += 1
+        if item is None:
+            self.at = None
+            return
+        self.pinned = self.pinned and item.question == self.question
+        self.at, self.question = (item.question, item.key), item.question
+        if not (0 <= self.place < len(self.trail)) or self.trail[self.place] != self.at:
+            self.go(self.at)
+
+    def go(self, place: Place) -> None:
+        """To an item: to where it stands on the trail, or to the trail's end with it."""
+        self.at = place
+        if place not in self.trail:
+            self.trail.append(place)
+        self.place = self.trail.index(place)
+
+    def advance(self) -> None:
+        """On along the trail, and at its end to whatever is next."""
+        self.place += 1
+        if self.place < len(self.trail):
+            self.at = self.trail[self.place]
+        else:
+            self.at, self.place = None, len(self.trail)
+
+    def back(self) -> None:
+        """One item back on the trail."""
+        if self.place > 0:
+            self.place = min(self.place, len(self.trail)) - 1
+            self.at = self.trail[self.place]
+
+    def begin(self, question: str) -> None:
+        """To a question's first open item."""
+        self.question, self.pinned, self.at, self.place = question, True, None, len(self.trail)
+
+    def read_url(self, query: Mapping[str, str]) -> tuple[str, str] | None:
+        """Take over what a link asks for, where it was not written here.
+
+        Returns the name and value of what cannot be meant, None where all is well.
+        """
+        asked = (query.get("question"), query.get("chunk"))
+        if asked == self.url:
+            return None
+        self.url = asked
+        question, chunk = asked
+        if question is None:
+            return None
+        if chunk is None:
+            self.begin(question)
+            return None
+        key = key_of(chunk)
+        if key is None:
+            self.begin(question)
+            return "chunk", chunk
+        self.go((question, key))
+        return None
+
+    def write_url(self) -> None:
+        """Let the address say what is on screen."""
+        item = self.shown
+        wanted = (item.question, key_token(item.key)) if item is not None else (self.question, None)
+        if wanted == self.url:
+            return
+        self.url = wanted
+        for name, value in zip(("question", "chunk"), wanted, strict=True):
+            if value is not None:
+                st.query_params[name] = value
+            elif name in st.query_params:
+                del st.query_params[name]
+
+
+def session_of(collection: str, reviewer: str) -> Session:
+    """The session of a reviewer in a collection."""
+    kept: dict[tuple[str, str], Session] = st.session_state.setdefault("grading", {})
+    return kept.setdefault((collection, reviewer), Session())

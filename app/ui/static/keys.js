@@ -1,0 +1,78 @@
+export default function ({ data, setTriggerValue, parentElement }) {
+  const told = parentElement.querySelector("p");
+  const desk = (window.__desk = window.__desk || {});
+  const same = desk.now && desk.now.turn === data.turn;
+  desk.now = { ...data, send: setTriggerValue, told,
+    sent: same ? desk.now.sent : null, sentAt: same ? desk.now.sentAt : 0 };
+  if (!same && desk.spoke !== data.turn - 1) told.textContent = "";
+  const onScreen = () => document.querySelector("[data-item]")?.dataset.item ?? "";
+  const typing = (element) =>
+    element && (["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName) ||
+      element.isContentEditable);
+  const send = (act, key, value) => {
+    const now = desk.now;
+    const waiting = now.sent && performance.now() - now.sentAt < 5000;
+    if (waiting || onScreen() !== now.item) {
+      now.told.textContent =
+        `The key ${key} came before the next item was on screen and was not used.`;
+      desk.spoke = now.turn;
+      return;
+    }
+    now.sent = act;
+    now.sentAt = performance.now();
+    now.send("press", { act, item: now.item, turn: now.turn, value: value ?? null });
+  };
+  const onKey = (event) => {
+    const now = desk.now;
+    if (!now || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const element = event.composedPath()[0];
+    if (event.key === "Escape" && typing(element)) { element.blur(); return; }
+    if (typing(element) || document.querySelector('[role="dialog"]')) return;
+    if (event.key === "g") {
+      const guide = document.querySelector("details.desk-guide");
+      if (guide && !event.repeat) guide.open = !guide.open;
+      return;
+    }
+    const act = now.keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    if (!event.repeat) send(act, event.key);
+  };
+  const onClick = (event) => {
+    const sentence = event.target.closest?.("[data-s]");
+    if (!sentence || desk.now?.mode !== "evidence" || String(getSelection())) return;
+    send("sentence", "click", Number(sentence.dataset.s));
+  };
+  const onToggle = (event) => {
+    if (event.target.matches?.("details.desk-guide")) {
+      try { localStorage.setItem("desk-guide", event.target.open ? "open" : "closed"); } catch {}
+    }
+  };
+  const remember = () => {
+    const guide = document.querySelector("details.desk-guide:not([data-seen])");
+    if (!guide) return;
+    guide.dataset.seen = "1";
+    try { guide.open = localStorage.getItem("desk-guide") !== "closed"; } catch {}
+  };
+  if (!desk.off) {
+    document.addEventListener("keydown", onKey);
+    document.addEventListener("click", onClick);
+    document.addEventListener("toggle", onToggle, true);
+    desk.off = () => {
+      document.removeEventListener("keydown", onKey);
+      document.removeEventListener("click", onClick);
+      document.removeEventListener("toggle", onToggle, true);
+      desk.off = null;
+      desk.now = null;
+    };
+  }
+  requestAnimationFrame(remember);
+  if (!same && data.focus) {
+    requestAnimationFrame(() => document.querySelector(data.focus)?.focus());
+  }
+  if (!same && data.scroll) {
+    requestAnimationFrame(() =>
+      document.querySelector(data.scroll)?.scrollIntoView({ block: "center" }));
+  }
+  return () => desk.off?.();
+}

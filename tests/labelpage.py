@@ -1,0 +1,31 @@
+"""Page Label as Streamlit runs it without a browser: what is on it, and what is pressed."""
+
+import json
+
+
+def shown(at):
+    """All HTML and text of a page."""
+    return "\n".join(
+        [e.proto.body for e in at.get("html") if "<style>" not in e.proto.body]
+        + [t.value for t in at.text]
+        + [c.value for c in at.caption]
+    )
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def buttons(at, act):
+    return [b for b in at.button if b.key and b.key.startswith(f"{act}-")]
+
+
+def press(at, act):
+    """Press the button of an act: `grade-2`, `undo`, `reason`, ..."""
+    (button,) = buttons(at, act)
+    return button.click().run()
+
+
+def chunk_on_screen(at):
+    found = [e.proto.body for e in at.get("html") if 'data-testid="chunk"' in e.proto.body]
+    return found[0] if found else None
