@@ -18,6 +18,7 @@ import app.cli
 from app.engines.ollama_embedding import OllamaEmbedder
 from app.flows.indexing import index
 from app.workspace import Workspace
+from tests.labelpage import page  # noqa: F401 - a fixture for all
 from tests.ollama_server import OllamaServer
 from tests.repositories import alone
 

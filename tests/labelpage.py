@@ -1,6 +1,29 @@
-"""Page Label as Streamlit runs it without a browser: what is on it, and what is pressed."""
+"""Pages as Streamlit runs them without a browser: what is on them, and what is pressed."""
 
 import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+@pytest.fixture
+def page(runbooks, repository, monkeypatch):
+    """Opens a page of a workspace; `**query` is what the link asks for."""
+    monkeypatch.chdir(runbooks)
+
+    def run(name, **query):
+        at = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60)
+        steps = [at.run]
+        if name != "label":  # the page a server opens with
+            steps += [lambda: at.switch_page(f"pages/{name}.py"), at.run]
+        for step in steps:
+            for key, value in query.items():
+                at.query_params[key] = value
+            step()
+        assert not at.exception
+        return at
+
+    return run
 
 
 def shown(at):

@@ -1,35 +1,14 @@
 """The pages, run as Streamlit runs them but without a browser."""
 
-import json
 import shutil
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.flows.evaluating import evaluate
 from app.workspace import Workspace
+from tests.labelpage import shown
 
 PAGES = ("label", "retrieve", "review")
-
-
-@pytest.fixture
-def page(runbooks, repository, monkeypatch):
-    """Opens a page of a workspace; `**query` is what the link asks for."""
-    monkeypatch.chdir(runbooks)
-
-    def run(name, **query):
-        at = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60)
-        steps = [at.run]
-        if name != "label":  # the page a server opens with
-            steps += [lambda: at.switch_page(f"pages/{name}.py"), at.run]
-        for step in steps:
-            for key, value in query.items():
-                at.query_params[key] = value
-            step()
-        assert not at.exception
-        return at
-
-    return run
 
 
 @pytest.fixture
@@ -37,29 +16,6 @@ def evaluated(runbooks):
     """The workspace with one execution of every configuration."""
     evaluate(Workspace.at(runbooks).collection("runbooks"))
     return runbooks
-
-
-def shown(at):
-    """All HTML and text of a page."""
-    return "\n".join(
-        [e.proto.body for e in at.get("html") if "<style>" not in e.proto.body]
-        + [t.value for t in at.text]
-        + [c.value for c in at.caption]
-    )
-
-
-def lines(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def press(at, grade):
-    (button,) = [b for b in at.button if b.key and b.key.startswith(f"grade-{grade}-")]
-    return button.click().run()
-
-
-def chunk_on_screen(at):
-    (body,) = [e.proto.body for e in at.get("html") if 'data-testid="chunk"' in e.proto.body]
-    return body
 
 
 def test_retrieve_shows_evidence_beside_its_scores(page):

@@ -7,14 +7,12 @@ import pytest
 from app.flows.evaluating import evaluate
 from app.workspace import Workspace
 from tests.labelpage import buttons, chunk_on_screen, lines, press, shown
-from tests.test_pages import page  # noqa: F401 - a fixture
 
 FILE = "labels/runbooks/judgments/ana.jsonl"
-TABS = ("label",)
 
 
 @pytest.fixture
-def label(page):  # noqa: F811
+def label(page):
     """Opens the view for Ana at one question; `**query` is what the link asks for besides."""
 
     def run(**query):
@@ -23,7 +21,7 @@ def label(page):  # noqa: F811
     return run
 
 
-def test_a_name_is_asked_for_and_is_no_sign_in(page):  # noqa: F811
+def test_a_name_is_asked_for_and_is_no_sign_in(page):
     at = page("label")
     assert "A name is not a sign-in" in shown(at)
     assert buttons(at, "grade") == []
@@ -259,7 +257,7 @@ def test_source_text_is_never_markup(label, runbooks, edit):
     ("overlap", "words"), [(0.0, "All done"), (1.0, "Nothing is left for you")]
 )
 def test_when_nothing_is_left_the_page_says_why_and_offers_second_opinions(
-    page,  # noqa: F811
+    page,
     runbooks,
     edit,
     overlap,
@@ -268,6 +266,7 @@ def test_when_nothing_is_left_the_page_says_why_and_offers_second_opinions(
     settings = runbooks / "data/runbooks/collection.toml"
     edit(settings, "[scoring]", f"[queue]\noverlap = {overlap}\naudit = 0.0\n\n[scoring]")
     at = page("label", reviewer="ana")
+    at.button(key="skip-practice").click().run()
     while chunk_on_screen(at):
         press(at, "grade-0")
     assert words in shown(at)

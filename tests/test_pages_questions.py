@@ -9,7 +9,7 @@ from app.flows import asking
 from app.flows.drafts import Draft
 from app.flows.loading import load
 from tests.conftest import judgment
-from tests.test_pages import shown
+from tests.labelpage import shown
 
 HOSTILE = "Is $5 <b>enough</b> for [x](y) & :red[z]?"
 

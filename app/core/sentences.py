@@ -127,6 +127,8 @@ def _cut(text: str, block: _Block) -> Iterator[Span]:
     start, end, words = block
     start = _skip_blanks(text, start, end)
     for mark in _MARKS.finditer(text, words, end):
+        if mark.end() < end and text[mark.end()].isalnum() and mark.group()[-1] in ".!?…":
+            continue  # example.com
         closed = _CLOSERS.match(text, mark.end(), end)
         behind = closed.end() if closed else mark.end()
         while behind < end and _belongs(text[behind]):
@@ -177,12 +179,11 @@ def _ends(text: str, marks: str, before: Span, behind: int, following: int) -> b
 
 def _abbreviated(text: str, before: Span, following: int) -> bool:
     """Whether a dot belongs to the word before it."""
-    start = before.end
-    while start > before.start and not text[start - 1].isspace():
-        start -= 1
-        if before.end - start > _LONGEST_ABBREVIATION:
-            return False
-    word = text[start : before.end].lstrip("(\"'“„«[*_").casefold()
+    tail = text[max(before.start, before.end - _LONGEST_ABBREVIATION - 1) : before.end]
+    word = tail.split()[-1] if tail and not tail[-1].isspace() else ""
+    if len(word) > _LONGEST_ABBREVIATION:
+        return False
+    word = word.lstrip("(\"'“„«[*_").casefold()
     found = _WORD.match(text, following, following + 2 * _LONGEST_ABBREVIATION)
     after = found.group().casefold() if found else ""
     if word.isdigit():

@@ -67,7 +67,7 @@ def _item(
     text.caption(f"Practice {number + 1} of {many}")
     text.heading(item.question, item.need)
     st.html(
-        f'<div class="desk-chunk desk-judged" dir="auto" data-testid="chunk" '
+        f'<div class="desk-chunk" dir="auto" data-testid="chunk" '
         f'data-item="practice-{item.id}">{text.escape(item.text)}</div>'
     )
     grade = given.get(item.id)
