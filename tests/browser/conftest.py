@@ -4,11 +4,17 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
+import time
 import urllib.request
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 from playwright.sync_api import sync_playwright
+
+from app.launch import command
+from app.team import STARTED_WITH
+from tests.conftest import surroundings
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = (
@@ -55,22 +61,49 @@ def screen(chromium):
     context.close()
 
 
+def free_port():
+    with closing(socket.socket()) as probe:
+        probe.bind(("localhost", 0))
+        return probe.getsockname()[1]
+
+
+def is_healthy(address):
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+            return answer.read() == b"ok"
+    except OSError:
+        return False
+
+
+@contextmanager
+def serving(root):
+    """A server of a workspace, without preparing it: its address and its process."""
+    port = free_port()
+    process = subprocess.Popen(
+        command("localhost", port), cwd=root, env=surroundings({STARTED_WITH: ""}),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    address, end = f"http://localhost:{port}", time.monotonic() + 60
+    try:
+        while not is_healthy(address):
+            assert process.poll() is None and time.monotonic() < end, "the server did not start"
+            time.sleep(0.1)
+        yield address, process
+    finally:
+        process.kill()
+        process.wait()
+
+
 @pytest.fixture
 def dashboard(runbooks, desk_process, until):
     """The address of `desk` serving the runbooks, evaluated, in a process of its own."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = desk_process(runbooks, "--port", str(port))
     address = f"http://localhost:{port}"
 
     def healthy():
         assert process.poll() is None, process.communicate()
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
-                return answer.read() == b"ok"
-        except OSError:
-            return False
+        return is_healthy(address)
 
     until(healthy, "the dashboard's start", every=0.1)
     yield address

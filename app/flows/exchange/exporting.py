@@ -19,7 +19,7 @@ from app.flows.exchange.beir import export_beir
 from app.flows.exchange.keymaps import map_beside
 from app.flows.exchange.questions import export_questions
 from app.flows.exchange.trec_out import Exported, Scores, export_qrels, export_run
-from app.flows.loading import load
+from app.flows.loading import Loaded, load
 from app.workspace import Collection
 
 #: What the name of a file may end in, where not everything goes.
@@ -40,11 +40,14 @@ class Choice:
     force: bool = False
 
 
-def send_out(collection: Collection, kind: str, path: Path, choice: Choice) -> Exported:
+def send_out(
+    collection: Collection, kind: str, path: Path, choice: Choice, loaded: Loaded | None = None
+) -> Exported:
     """Export one of KINDS of a collection; the name's ending says in which format.
 
     Labels: `.jsonl` every event, lossless; `.csv`, `.tsv`, `.xlsx` every event for people; anything
-    else TREC qrels of the effective grades. Raises InvalidInput where the file is there already or
+    else TREC qrels of the effective grades. `loaded` is the collection where it has been read
+    already. Raises InvalidInput where the file is there already or
     there is nothing to export.
     """
     if kind == "beir" and path.exists() and not path.is_dir():
@@ -75,7 +78,7 @@ def send_out(collection: Collection, kind: str, path: Path, choice: Choice) -> E
         )
     with on_disk("it cannot be written", str(path), "Name a place you may write to"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _export(collection, kind, path, choice)
+        return _export(collection, kind, path, choice, loaded)
 
 
 def _has_map(kind: str, path: Path) -> bool:
@@ -84,13 +87,15 @@ def _has_map(kind: str, path: Path) -> bool:
     return kind == "run" or (kind == "labels" and not plain)
 
 
-def _export(collection: Collection, kind: str, path: Path, choice: Choice) -> Exported:
+def _export(
+    collection: Collection, kind: str, path: Path, choice: Choice, loaded: Loaded | None
+) -> Exported:
     if kind == "questions":
         return Exported(export_questions(collection, path), files=[path])
     if kind == "labels":
-        return _labels(collection, path, choice.grades)
+        return _labels(collection, path, choice.grades, loaded)
     if kind == "beir":
-        loaded = load(collection)
+        loaded = loaded or load(collection)
         return export_beir(loaded.corpus, loaded.labels, path)
     store = Store.at(collection.workspace.store_path)
     execution = _execution(collection, store, choice.execution)
@@ -101,7 +106,7 @@ def _export(collection: Collection, kind: str, path: Path, choice: Choice) -> Ex
     return Exported(written, files=[path])
 
 
-def _labels(collection: Collection, path: Path, grades: Scale) -> Exported:
+def _labels(collection: Collection, path: Path, grades: Scale, loaded: Loaded | None) -> Exported:
     if path.suffix.lower() in (".jsonl", ".json"):
         lines = list(event_lines(collection))
         replace_file(path, b"".join(lines).decode())
@@ -114,7 +119,7 @@ def _labels(collection: Collection, path: Path, grades: Scale) -> Exported:
         ]
         write_sheet(path, event_rows.COLUMNS, rows)
         return Exported(len(rows), files=[path])
-    return export_qrels(load(collection).labels, path, grades)
+    return export_qrels((loaded or load(collection)).labels, path, grades)
 
 
 def _execution(collection: Collection, store: Store, name: str | None) -> Execution:

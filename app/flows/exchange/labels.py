@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -45,17 +46,19 @@ def import_labels(
     keys: Path | KeyMap | None = None,
     dry_run: bool = False,
     skip_refused: bool = False,
+    loaded: Loaded | None = None,
 ) -> Outcome:
     """Take labels into the ledger: events as they are, or rows of grades as new judgments.
 
     `grades` maps another scale. `reviewer` is who judged where the file does not say; a grade of
     the same reviewer that is there already is left as it is, another one is replaced. `unknown`
     says what becomes of chunks no text is known of: kept in TREC qrels, refused elsewhere unless
-    it is given. `blind`: whether the rows were graded without seeing a ranking.
+    it is given. `blind`: whether the rows were graded without seeing a ranking. `loaded` is the
+    collection where it has been read already.
 
     Raises InvalidInput where the file cannot be read or the collection's own labels are refused.
     """
-    loaded = load(collection)
+    loaded = loaded or load(collection)
     found = Outcome(f"labels of {collection.name}", path.name)
     incoming = Incoming()
     if (events := _events(path, found)) is not None:
@@ -78,6 +81,7 @@ def import_labels(
         take_rows(loaded, rows, incoming, found, blind=blind)
     _try(loaded, incoming, found)
     found.new = len(incoming)
+    found.authors = Counter(event.author for _, event in incoming.judgments)
     found.finish(lambda: write(loaded, incoming), dry_run=dry_run, skip_refused=skip_refused)
     if found.written:
         # What came meanwhile from elsewhere is there already.

@@ -37,7 +37,7 @@ class Outcome:
     """What an import found in a file, and whether it was written.
 
     `read` rows of the file are `new`, `known` (there already), `left_out` by a choice of the user
-    or a rule, or refused.
+    or a rule, or refused. `authors` are under whose names new judgments come, with their numbers.
     """
 
     what: str
@@ -51,6 +51,7 @@ class Outcome:
     written: bool = False
     skipping: bool = False
     result: Any = None
+    authors: Counter[str] = field(default_factory=Counter)
 
     def refuse(self, line: int, message: str, remedy: str) -> None:
         """Refuse a line of the file."""
@@ -71,12 +72,17 @@ class Outcome:
         return self.written or self.skipping or not self.refused.lines
 
 
-def outcome_text(found: Outcome) -> str:
-    """The counts in words, one line, and what happens next."""
+def counts_text(found: Outcome) -> str:
+    """Rows in and what they came to, in words."""
     parts = [f"{found.new:,} new", f"{found.known:,} there already"]
     parts += [f"{number:,} left out ({reason})" for reason, number in found.left_out.items()]
     parts.append(f"{len(found.refused):,} refused")
-    head = f"{found.source}: {count(found.read, 'row')} read, {found.what}: {', '.join(parts)}"
+    return f"{found.source}: {count(found.read, 'row')} read, {found.what}: {', '.join(parts)}"
+
+
+def outcome_text(found: Outcome) -> str:
+    """The counts in words, one line, and what happens next."""
+    head = counts_text(found)
     if found.written:
         return f"{head}. {'Imported' if found.new else 'There was nothing to do'}."
     if not found.ok:

@@ -27,6 +27,7 @@ _ITEM = {
     "b": "around",
     "d": "document",
     "s": "search",
+    "y": "still",
     "ArrowRight": "next",
 }
 _MODE_KEYS = {

@@ -1,9 +1,27 @@
 """Import and export, as the commands do it."""
 
+from __future__ import annotations
+
 from app.flows.loading import Loaded
-from app.ui import state
+from app.ui import identity, state, text
+from app.ui.label import exchange_in, exchange_out
+from app.ui.label.exchange_in import segments
+
+_WAYS = {"in": "Import", "out": "Export"}
 
 
 def show(loaded: Loaded, reviewer: str) -> None:
     """The view."""
+    way = state.pick("Way", list(_WAYS), "way", words=_WAYS, control=segments)
+    if way == "out":
+        state.settle()
+        exchange_out.show(loaded)
+        return
+    kind = exchange_in.pick_kind()
     state.settle()
+    reason = identity.why_not_grade(reviewer)
+    if reason is not None:
+        text.notice(reason)
+        text.notice("Who may not grade imports nothing; exports are open to all who may read.")
+        return
+    exchange_in.show(loaded, reviewer, kind)

@@ -41,7 +41,8 @@ def _work(name: str, reviewer: str) -> None:
     with state.guarded():
         bench, session = state.bench(name), session_of(name, reviewer)
         # A link to an item is followed at once; practice is for who comes to begin.
-        if session.at is None and not session.pinned and practising.offered(bench, reviewer):
+        begins = session.at is None and not session.pinned and not session.turn
+        if begins and practising.offered(bench, reviewer):
             practising.show(bench, name, reviewer)
             return
         if session.renewing:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 import streamlit as st
 
 from app.core.judgments import Judgment
 from app.core.questions import Question
-from app.core.trec import key_token
 from app.flows.bench import Bench
 from app.flows.labeling import words_of
 from app.flows.turn import Progress, Turn
 from app.ui import state, text
 from app.ui.label import actions
+from app.ui.label.said import link
 from app.ui.label.session import Session
 
 
@@ -167,18 +165,9 @@ def _done(event: Judgment, bench: Bench) -> str:
     words = question.text if question else event.question
     mark = str(event.grade) if event.kind == "grade" else "x" if event.kind != "later" else "l"
     kind = f"desk-g{event.grade}" if event.kind == "grade" else "desk-unjudged"
-    link = (
-        f"?question={_url(event.question)}&chunk={_url(key_token(event.key))}"
-        f"&reviewer={_url(event.author)}"
-    )
-    if len(bench.loaded.collection.workspace.names()) > 1:
-        link += f"&collection={_url(bench.loaded.collection.name)}"
+    name = bench.loaded.collection.name
+    item = link(event.key.short(), name, event.author, "grade", event.question, event.key)
     return (
         f'<li><span class="desk-badge {kind}">{mark}</span> '
-        f'<a href="{link}" target="_self">{text.escape(event.key.short())}</a>'
-        f'<span class="desk-meta"> {text.escape(words)}</span></li>'
+        f'{item}<span class="desk-meta"> {text.escape(words)}</span></li>'
     )
-
-
-def _url(value: str) -> str:
-    return text.escape(quote(value, safe=""))

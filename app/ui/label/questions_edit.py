@@ -13,7 +13,9 @@ from app.flows.question_list import Listed, history
 from app.flows.wording import count
 from app.ui import identity, state, text
 from app.ui.label import questions_fields as fields
+from app.ui.label.finding import searched
 from app.ui.label.questions_saved import remember, status
+from app.ui.label.said import link
 
 
 def opened(loaded: Loaded, reviewer: str, row: Listed, *, may: bool) -> None:
@@ -187,7 +189,10 @@ def _unsupported(loaded: Loaded, reviewer: str, question: Question) -> None:
             "An unsupported question is in no mean; what comes back for it is listed apart. Search "
             "the corpus in several wordings first."
         )
+        grade = link("Search the corpus (key s)", here[0], reviewer, "grade", question.id)
+        st.html(f'<p class="desk-meta">{grade}</p>')
         key = f"unsupported-{question.id}"
+        _prefill(f"{key}-searched", "\n".join(searched(here[0], question.id)))
         st.text_area(
             "What you searched the corpus for, one a line", key=f"{key}-searched", height=90
         )
@@ -197,6 +202,13 @@ def _unsupported(loaded: Loaded, reviewer: str, question: Question) -> None:
         )
 
 
+def _prefill(field: str, words: str) -> None:
+    """Put into a field what was searched for on the view Grade, unless something else was typed."""
+    before = st.session_state.get(f"{field}-prefilled", "")
+    if st.session_state.get(field, before) == before:
+        st.session_state[field] = st.session_state[f"{field}-prefilled"] = words
+
+
 def _mark_unsupported(collection: str, reviewer: str, question: Question, key: str) -> None:
     with state.acting():
         identity.confirm(reviewer)
@@ -204,9 +216,9 @@ def _mark_unsupported(collection: str, reviewer: str, question: Question, key: s
             raise InvalidInput(
                 "it is not confirmed that the corpus was searched", remedy="Tick the box, then mark"
             )
-        searched = (st.session_state.get(f"{key}-searched") or "").splitlines()
+        words = (st.session_state.get(f"{key}-searched") or "").splitlines()
         loaded = state.load_collection(collection)
-        done = asking.mark_unsupported(loaded, reviewer, question, searched)
+        done = asking.mark_unsupported(loaded, reviewer, question, words)
         remember(collection, reviewer, done, f"{question.id} is unsupported")
 
 

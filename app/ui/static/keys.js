@@ -4,7 +4,8 @@ export default function ({ data, setTriggerValue, parentElement }) {
   const same = desk.now && desk.now.turn === data.turn;
   desk.now = { ...data, send: setTriggerValue, told,
     sent: same ? desk.now.sent : null, sentAt: same ? desk.now.sentAt : 0 };
-  if (!same && desk.spoke !== data.turn - 1) told.textContent = "";
+  // What was refused stays to be read for a while, also when the next item has come.
+  if (!same && !(performance.now() - desk.refusedAt < 4000)) told.textContent = "";
   const onScreen = () => document.querySelector("[data-item]")?.dataset.item ?? "";
   const typing = (element) =>
     element && (["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName) ||
@@ -13,9 +14,12 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const now = desk.now;
     const waiting = now.sent && performance.now() - now.sentAt < 5000;
     if (waiting || onScreen() !== now.item) {
-      now.told.textContent =
-        `The key ${key} came before the next item was on screen and was not used.`;
-      desk.spoke = now.turn;
+      const many = performance.now() - desk.refusedAt < 4000;
+      desk.refused = many ? desk.refused + 1 : 1;
+      desk.refusedAt = performance.now();
+      now.told.textContent = desk.refused > 1
+        ? `${desk.refused} presses came before the next item was on screen: they were not used.`
+        : `The key ${key} came before the next item was on screen: it was not used.`;
       return;
     }
     now.sent = act;
