@@ -11,7 +11,6 @@ from app.flows.claims import Claims
 from app.flows.loading import load
 from app.flows.own import Own
 from app.flows.pooling import pool_of
-from tests.test_architecture import GRAPH
 
 FILE = "labels/tiny/judgments/ann.jsonl"
 
@@ -277,36 +276,3 @@ def test_a_bad_line_of_one_s_own_is_told(desk_of):
     with pytest.raises(InvalidInput, match=rf"{FILE}:1: the line is not JSON"):
         labeling.grade(read(), "ann", shown, 2)
     assert (root / FILE).read_text() == "{\n"
-
-
-def reached(name):
-    """A module and everything that importing it runs, packages around it included."""
-    found, open_ones = set(), [name]
-    while open_ones:
-        one = open_ones.pop()
-        if one not in found:
-            found.add(one)
-            around = {one.rpartition(".")[0]} - {""}
-            open_ones += [m for m in GRAPH.get(one, set()) | around if m in GRAPH]
-    return found
-
-
-SEES_RANKS = ("app.engines", "app.core.metrics", "app.core.bounds", "app.flows.scoring",
-              "app.flows.searching", "app.flows.means", "app.flows.evaluating")  # fmt: skip
-
-
-def test_labeling_is_blind_by_construction():
-    found = reached("app.flows.labeling")
-    assert {"app.flows.loading", "app.flows.own", "app.workspace"} <= found
-    assert [m for m in sorted(found) if m.startswith(SEES_RANKS)] == []
-    assert any(m.startswith(SEES_RANKS) for m in reached("app.flows.inspecting"))  # it can fail
-
-
-def test_labeling_is_blind_when_it_runs(start):
-    """What is imported in truth, in a process that imports nothing else."""
-    code = "import sys; import app.flows.labeling; print(*sorted(sys.modules))"
-    out, err = start(["-c", code]).communicate(timeout=60)
-    loaded = out.split()
-    assert "app.flows.labeling" in loaded, err
-    outside = ("duckdb", "qdrant_client", "onnxruntime", "ollama", "streamlit")
-    assert [m for m in loaded if m.startswith((*SEES_RANKS, *outside))] == []

@@ -8,9 +8,11 @@ import pytest
 
 from app import api
 from app.cli import desk
+from app.core.events import Example, Practice, QuestionChange, QuestionRetirement
 from app.core.judgments import Judgment, Retirement
 from app.core.questions import Question
 from app.flows.exchange import corpora, exporting, importing, label_rows, questions
+from app.flows.practice import PracticeItem
 from app.settings import MODELS
 
 ROOT = Path(__file__).parents[1]
@@ -19,7 +21,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_both_commands_are_one_line_each():
     lines = [line for line in README.splitlines() if line.startswith("python3 -m venv ")]
-    assert [line.rpartition("/")[2] for line in lines] == ["desk", "python -m pytest"]
+    assert [line.rpartition("/")[2] for line in lines] == ["desk", "python -m pytest -n auto"]
     assert README.index(lines[1]) < README.index("## What it does")
 
 
@@ -80,7 +82,19 @@ def test_every_setting_is_documented(model):
         assert re.search(rf"[`.]{name}[`.]", table), name
 
 
-@pytest.mark.parametrize("model", [Question, Judgment, Retirement])
+@pytest.mark.parametrize(
+    "model",
+    [
+        Question,
+        Judgment,
+        Retirement,
+        QuestionChange,
+        QuestionRetirement,
+        Example,
+        Practice,
+        PracticeItem,
+    ],
+)
 def test_every_field_of_a_line_is_documented(model):
     for name in model.model_fields:
         assert re.search(rf"[`\"]{name}[`\"]", README), name

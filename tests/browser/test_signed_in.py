@@ -57,6 +57,7 @@ def authors(runbooks):
 
 
 def grade(page):
+    page.get_by_role("button", name="Start grading").click()
     page.get_by_role("button", name="0 does not help").click()
     expect(page.get_by_text("Saved")).to_be_visible()
 

@@ -72,7 +72,11 @@ def counts(loaded: Loaded, form: Form) -> str:
             f"{count(len(loaded.corpus.eligible), 'chunk')}, "
             f"{count(len(loaded.questions), 'question')}, {count(pairs, 'pair')}"
         )
-    out = "".join(f"; {number:,} left out ({what})" for what, number in left_out.items())
+    if form.ending.endswith(_MAP):
+        return count(pairs, "pair")
+    out = "".join(
+        f"; {number:,} left out ({what.replace('-', ' ')})" for what, number in left_out.items()
+    )
     return f"{count(pairs, 'pair')}{out}"
 
 

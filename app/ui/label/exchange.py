@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from app.flows.loading import Loaded
 from app.ui import identity, state, text
 from app.ui.label import exchange_in, exchange_out
@@ -12,13 +14,13 @@ _WAYS = {"in": "Import", "out": "Export"}
 
 def show(loaded: Loaded, reviewer: str) -> None:
     """The view."""
-    way = state.pick("Way", list(_WAYS), "way", words=_WAYS, control=segments)
-    if way == "out":
-        state.settle()
+    with st.container(horizontal=True, gap="large"):
+        way = state.pick("Way", list(_WAYS), "way", words=_WAYS, control=segments)
+        kind = exchange_in.pick_kind() if way == "in" else None
+    state.settle()
+    if kind is None:
         exchange_out.show(loaded)
         return
-    kind = exchange_in.pick_kind()
-    state.settle()
     reason = identity.why_not_grade(reviewer)
     if reason is not None:
         text.notice(reason)

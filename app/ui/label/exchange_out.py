@@ -48,9 +48,10 @@ def _form(loaded: Loaded, form: Form, told: set[str]) -> None:
                 told.add(sentence)
     with right:
         st.download_button(
-            "Download", data=_maker(loaded, form), file_name=file_name(loaded, form),
+            text.plain_label(f"Download {form.ending}"),
+            data=_maker(loaded, form), file_name=file_name(loaded, form),
             mime="application/octet-stream", key=f"download-{form.ending}", on_click="ignore",
-            disabled=bool(sentences), width="stretch", help=text.plain_label(form.title),
+            disabled=bool(sentences), width="stretch",
         )  # fmt: skip
 
 

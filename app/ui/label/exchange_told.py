@@ -50,8 +50,8 @@ def _labels(found: Outcome, options: Options) -> None:
     more = len(found.authors) - _MOST_NAMES
     rest = f" and {more:,} more" if more > 0 else ""
     text.notice(
-        f"Under the names of: {', '.join(names)}{rest}. They are those in the file, and "
-        f"{options.reviewer} where it names nobody; not yours, unless yours is there."
+        f"Under the names of: {', '.join(names)}{rest}. A name in the file is kept; where it names "
+        f"nobody, the label is that of “{options.reviewer}”. Yours is not used unless it is there."
     )
 
 

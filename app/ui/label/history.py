@@ -89,7 +89,7 @@ def _own(
             "History of the item that was on screen", loaded.collection.name, reviewer, "history",
             *left,
         )  # fmt: skip
-        st.html(f'<p class="desk-meta">{onward}</p>')
+        st.html(f'<p class="desk-meta desk-onward">{onward}</p>')
     if not found:
         text.notice(
             "None is like that. Clear the search, or pick all questions."

@@ -19,15 +19,16 @@ from app.ui.label.times import when
 
 _SHOWN = 1_200
 STYLE = """<style>
-.desk-history { list-style: none; margin: .3rem 0 0; padding: 0; max-width: 60rem; }
-.desk-history li { display: grid; grid-template-columns: 10.5rem 1fr; gap: .2rem 1rem; margin: 0;
-  padding: .55rem 0; border-top: 1px solid light-dark(#d5dce3, #33404d); }
-.desk-history p { margin: 0 0 .15rem; overflow-wrap: anywhere; }
+ol.desk-history { list-style: none; margin: .3rem 0 0; padding: 0; max-width: 60rem; }
+ol.desk-history > li { display: grid; grid-template-columns: 10.5rem 1fr; gap: .2rem 1rem;
+  margin: 0; padding: .5rem 0 .4rem; border-top: 1px solid light-dark(#d5dce3, #33404d); }
+.desk-history p { margin: 0 0 .1rem; overflow-wrap: anywhere; }
+.desk-history a, .desk-onward a { color: light-dark(#1f5f99, #6fb1ea); }
 .desk-history .desk-when { font-size: .84rem; font-variant-numeric: tabular-nums;
   color: light-dark(#51606e, #a9b6c2); line-height: 1.6; }
 .desk-history .desk-note { white-space: pre-wrap; font-size: .95rem; }
 .desk-history .desk-gone { color: light-dark(#51606e, #a9b6c2); font-size: .9rem; }
-@media (max-width: 640px) { .desk-history li { grid-template-columns: 1fr; } }
+@media (max-width: 640px) { ol.desk-history > li { grid-template-columns: 1fr; } }
 </style>"""
 
 
@@ -45,10 +46,10 @@ def show(loaded: Loaded, reviewer: str, question: str, key: ChunkKey) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if found.judgeable:
             grade = link("Open it under Grade", name, reviewer, "grade", question, key)
-            st.html(f'<p class="desk-meta">{grade}</p>', width="content")
+            st.html(f'<p class="desk-meta desk-onward">{grade}</p>', width="content")
         st.button("All your judgments", key="history-own", type="tertiary", on_click=leave)
     _hidden(loaded, reviewer, found, question)
-    text.section(count(len(found.steps), "event"))
+    text.section(count(len(found.steps), "event") + ("" if found.judged else " shown"))
     if not found.steps:
         text.notice("Nothing to show." if found.judged else "You have said nothing of it.")
         return
@@ -96,7 +97,7 @@ def _hidden(loaded: Loaded, reviewer: str, found: ItemHistory, question: str) ->
         first = link(
             "Judge it first", loaded.collection.name, reviewer, "grade", question, found.key
         )
-        st.html(f'<p class="desk-meta" role="note">{text.escape(why)}. {first}.</p>')
+        st.html(f'<p class="desk-meta desk-onward" role="note">{text.escape(why)}. {first}.</p>')
 
 
 def _step(loaded: Loaded, step: Step) -> str:
