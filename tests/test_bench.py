@@ -11,8 +11,9 @@ from app.flows.bench import Bench, Wish
 from app.flows.claims import Claims
 from app.flows.evaluating import evaluate
 from app.flows.labeling import Said
+from app.flows.listing import list_executions
 from app.flows.loading import load
-from app.flows.pooling import Pool, Work, pool_of
+from app.flows.pooling import Pool, Work, deciding_pairs, pool_of
 from app.workspace import Workspace
 from tests.conftest import judgment
 
@@ -203,6 +204,20 @@ def test_classes_of_work_come_in_their_order(bench_of):
     assert seen == ["q2", "q2", "q1", "q1", "q0"]
 
 
+def test_what_can_decide_a_comparison_comes_first(bench_of):
+    bench, _ = bench_of(labels=[("q2", "plum", 2)])
+    texts = {chunk.key.chunk: chunk.text_hash for chunk in bench.loaded.corpus.eligible.values()}
+    first = {("q1", texts["pear"]), ("q2", texts["plum"]), ("q2", texts["apple"])}
+    assert bench.turn("bob", Wish(first=first)).deciding == 2
+    shown = bench.turn("bob", Wish(first=first)).item
+    _, why = bench.say("bob", shown, GRADE, first=first)
+    assert why is Work.DECIDING
+    seen = [(shown.question, shown.key.chunk), *work(bench, "bob", 1, first=first)]
+    assert set(seen) == {("q1", "pear"), ("q2", "apple")}
+    assert bench.turn("bob", Wish(first=first)).deciding == 0
+    assert len(work(bench, "bob", 99, first=first)) == 5  # and then the rest
+
+
 def test_many_at_once_judge_every_pair_once_and_lose_nothing(bench_of):
     bench, root = bench_of(
         texts={f"c{n}": f"Text number {n}." for n in range(20)},
@@ -238,5 +253,13 @@ def test_the_pool_is_what_was_returned_and_knows_no_rank(runbooks):
     assert pool.from_runs and pool.implicit == frozenset()
     works = {work for pairs in pool.pairs.values() for work in pairs.values()}
     assert works == {Work.WITHIN, Work.DEEPER}
+    ids = {one.execution.configuration: one.execution.id
+           for one in list_executions(Workspace.at(runbooks))}  # fmt: skip
+    apart = deciding_pairs(loaded, ids["dense"], ids["hybrid"])
+    assert 0 < len(apart) < sum(map(len, pool.pairs.values()))
+    assert apart == deciding_pairs(loaded, ids["hybrid"], ids["dense"])
+    assert all(pool.work_of(pair) is Work.WITHIN for pair in apart)
+    assert deciding_pairs(loaded, ids["dense"], ids["dense"]) == frozenset()
+    assert deciding_pairs(loaded, "no", "such") == frozenset()
     assert collection.name == "runbooks"
     assert all(3 <= list(pairs.values()).count(Work.WITHIN) <= 7 for pairs in pool.pairs.values())

@@ -78,6 +78,10 @@ def test_the_statement_behind_the_queue_selects_no_rank_score_or_configuration(t
     assert [column[0] for column in described] == [
         "question", "document", "version", "chunk", "within"
     ]  # fmt: skip
+    here = {"collection": "c", "first": "a", "second": "b", "k": 3}
+    with store.work() as unit:
+        described = unit._cursor.execute(sql.statement("pool_deciding"), here).description
+    assert [column[0] for column in described] == ["question", "document", "version", "chunk"]
     words = sql.statement("pool_pairs")
     assert words.rstrip().endswith("order by question, document, version, chunk")
     assert "score" not in words.replace("No rank, score", "")

@@ -14,7 +14,15 @@ from app.flows import asking
 from app.flows.exchange.downloading import FORMS, counts, made
 from app.flows.exchange.exporting import Choice, send_out
 from app.flows.exchange.importing import Options
-from app.flows.exchange.uploading import MOST_BYTES, Upload, called, pasted, taken, tried
+from app.flows.exchange.uploading import (
+    MOST_BYTES,
+    MOST_LINES,
+    Upload,
+    called,
+    pasted,
+    taken,
+    tried,
+)
 from app.flows.loading import load
 from tests.conftest import REPOSITORY
 from tests.exchanging import tree
@@ -159,6 +167,8 @@ def formula():
         ("rows.xlsx", b"no workbook", "rows.xlsx: the file is not a readable spreadsheet."),
         ("sum.xlsx", formula(), "sum.xlsx: the cell C2 holds a formula whose value was never"),
         ("large.csv", b"x" * (MOST_BYTES + 5_000_000), "large.csv: the file has 30.0 MB, and"),
+        ("long.qrels", b"q\n" * (MOST_LINES + 1), "long.qrels: the file has 100,001 lines, and"),
+        ("large.xlsx", b"x" * 5_100_000, "large.xlsx: the file has 5.1 MB, and a page takes 5."),
         ("../../x/<b>.csv", b"a,b\n1,2\n", "&lt;b&gt;.csv: there is no column question."),
         ("a\nb\x00c.csv", b"a,b\n1,2\n", "a?b?c.csv: there is no column question."),
         ("..", b"", "..: the file is empty."),

@@ -27,3 +27,16 @@ def pooled(
         (r["question"], ChunkKey(r["document"], r["version"], r["chunk"]), r["within"])
         for r in rows
     ]
+
+
+def deciding(
+    store: Store, collection: str, first: str, second: str, k: int
+) -> list[tuple[str, ChunkKey]]:
+    """Question and chunk of the hits within `k` that two executions, by id, do not share alike.
+
+    What both returned at one rank counts for both, whatever its grade. Unknown executions: none.
+    """
+    here = {"collection": collection, "first": first, "second": second, "k": k}
+    with store.work() as unit:
+        rows = unit.rows("pool_deciding", here)
+    return [(r["question"], ChunkKey(r["document"], r["version"], r["chunk"])) for r in rows]

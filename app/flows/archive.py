@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from app.core.corpus import Corpus
@@ -34,6 +35,15 @@ def keep(loaded: Loaded, chunks: Iterable[Chunk]) -> None:
     """Keep the texts of chunks that were just judged; an archive that fails loses no label."""
     with suppress(EngineError):
         archive_of(loaded.collection).add({chunk.text_hash: chunk.text for chunk in chunks})
+
+
+#: One at a time, beside the work: a grade waits for the ledger's disk and for no other.
+_LATER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="archive")
+
+
+def keep_soon(loaded: Loaded, chunks: Iterable[Chunk]) -> None:
+    """The same, without waiting for it."""
+    _LATER.submit(keep, loaded, list(chunks))
 
 
 def keep_labeled(loaded: Loaded) -> tuple[str, ...]:

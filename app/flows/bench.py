@@ -17,7 +17,7 @@ from app.core.judgments import Judgment
 from app.core.model import ChunkKey
 from app.core.queue import Draw, missing
 from app.flows import labeling
-from app.flows.archive import keep
+from app.flows.archive import keep_soon
 from app.flows.claims import Claims
 from app.flows.ground import Ground
 from app.flows.labeling import Item, Said, Saved
@@ -37,7 +37,8 @@ class Wish:
     """What a session asks for: an item by link, or the next one.
 
     `question` is begun with; where it is `pinned`, somebody asked for it, and all its pairs come,
-    needed or not. `passed` are pairs moved past in this session without a judgment.
+    needed or not. `first` are pairs that come before all others as far as they are needed: they
+    can decide a comparison. `passed` are pairs moved past in this session without a judgment.
     """
 
     question: str | None = None
@@ -45,6 +46,7 @@ class Wish:
     key: ChunkKey | None = None
     scope: Scope = "needed"
     passed: Group[Pair] = ()
+    first: Group[Pair] = ()
 
 
 class Bench:
@@ -145,6 +147,7 @@ class Bench:
                 question=question,
                 progress=self._progress(question, worklist, own),
                 strip=tuple(self._strip(own)),
+                deciding=len(self._deciding(worklist, wish)) if wish.first else None,
                 blocked=item is None and worklist.left > 0,
             )
 
@@ -155,17 +158,19 @@ class Bench:
         said: Said,
         reopened: str | None = None,
         stale: str | None = None,
+        first: Group[Pair] = (),
     ) -> tuple[Saved, Work | None]:
         """Save a judgment of what was on screen; also tells why the item was asked for.
 
-        `reopened` is the judgment it replaces, `stale` one of before a change. Raises as
+        `reopened` is the judgment it replaces, `stale` one of before a change; `first` as in the
+        wish. Raises as
         `labeling.say` does.
         """
         own = self.own(reviewer)
         with self._lock:
-            why = self._ground.work(shown.pair)
+            why = Work.DECIDING if shown.pair in first else self._ground.work(shown.pair)
             saved = labeling.say(self.loaded, own, shown, said, reopened=reopened, stale=stale)
-            keep(self.loaded, [self.loaded.corpus.chunks[shown.key]])
+            keep_soon(self.loaded, [self.loaded.corpus.chunks[shown.key]])
             self._claims.hold(reviewer, None)
             self.refresh()
             self.own(reviewer)
@@ -217,10 +222,23 @@ class Bench:
             every = self._worklist(reviewer, "all", self.own(reviewer)).open(wish.question)
             pairs = ((wish.question, text) for text in every)
             pair = next((one for one in pairs if one not in wish.passed), None)
+        if pair is None and wish.first:
+            waiting = [one for one in self._deciding(worklist, wish) if one not in wish.passed]
+            pair = next((one for one in waiting if free(one)), None)
         pair = pair or worklist.next(wish.question, wish.passed, free)
         if pair is None:
             return None
         return labeling.item(self.loaded, pair[0], self.loaded.corpus.by_hash[pair[1]][0])
+
+    def _deciding(self, worklist: Worklist, wish: Wish) -> list[Pair]:
+        """What is still to be judged of the pairs that come first, question by question."""
+        wanted: dict[str, set[str]] = {}
+        for question, text in wish.first:
+            wanted.setdefault(question, set()).add(text)
+        here = [wish.question] if wish.question in wanted else []
+        names = [*here, *(name for name in worklist.order if name in wanted)]
+        found = [(name, t) for name in names if name for t in worklist.open(name)]
+        return [pair for pair in dict.fromkeys(found) if pair[1] in wanted[pair[0]]]
 
     def _progress(self, question: str | None, worklist: Worklist, own: Own) -> Progress:
         known = question is not None and question in self._pool.pairs

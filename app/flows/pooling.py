@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from app.core.coverage import Pair
 from app.core.snapshot import read_complete_hashes
-from app.engines.pool import pooled
+from app.engines.pool import deciding, pooled
 from app.engines.store import Store
 from app.flows.loading import Loaded
 from app.settings import split_metric
@@ -83,3 +83,21 @@ def pool_of(loaded: Loaded) -> Pool:
     scoring = settings.scoring_settings()
     hashes = read_complete_hashes(loaded.collection.labels_folder, scoring, corpus)
     return Pool(found, hashes or frozenset(), from_runs)
+
+
+def deciding_pairs(loaded: Loaded, first: str, second: str) -> frozenset[Pair]:
+    """The pairs by which two executions, by id, differ within the K of the primary metric.
+
+    Those of them that are still to be judged can decide the comparison. Raises StoreError.
+    """
+    store_path = loaded.collection.workspace.store_path
+    if not store_path.exists():
+        return frozenset()
+    _, k = split_metric(loaded.collection.settings.scoring.primary)
+    eligible = loaded.corpus.eligible
+    found = deciding(Store.at(store_path), loaded.collection.name, first, second, k)
+    return frozenset(
+        (question, eligible[key].text_hash)
+        for question, key in found
+        if key in eligible and question in loaded.questions
+    )

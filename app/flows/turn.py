@@ -46,7 +46,8 @@ class Turn:
     """One screen. `own` is the reviewer's judgment of the item, `strip` their last ones.
 
     `stale` is what they said of the item before it, or the question, was changed; of such judgments
-    they have `stale_in_all`.
+    they have `stale_in_all`. `deciding` pairs are left to be judged for a comparison, None where
+    none was asked for.
 
     `blocked`: there is something left for the reviewer, but others have it on screen now.
     """
@@ -59,6 +60,7 @@ class Turn:
     question: str | None
     progress: Progress
     strip: tuple[Judgment, ...]
+    deciding: int | None
     blocked: bool
 
 

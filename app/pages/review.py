@@ -147,6 +147,11 @@ def page(loaded: Loaded) -> None:
     if first == second:
         st.text("Pick two different executions.")
         return
+    link = f"/?collection={loaded.collection.name}&compare={first}..{second}"
+    st.html(
+        f'<p class="desk-meta"><a href="{text.escape(link)}" target="_self">Judge what can still '
+        "decide this comparison</a>: the pairs the two do not share, on page Label.</p>"
+    )
     comparison(loaded, usable[first], usable[second])
 
 

@@ -124,11 +124,11 @@ def prose(words: str) -> str:
     """A team's own Markdown as HTML: headings, bold words and lists; all else literally."""
     lines = []
     for line in escape(words).split("\n"):
-        line = re.sub(r"\*\*(\S(?:[^*]*\S)?)\*\*", r"<strong>\1</strong>", line)
-        line = re.sub(r"`([^`]+)`", r"<code>\1</code>", line)
-        if heading := re.match(r"#{1,6}\s+(.*)", line):
-            line = f"<strong>{heading[1]}</strong>"
-        lines.append(re.sub(r"^(\s*)[-*] ", r"\1• ", line))
+        bold = re.sub(r"\*\*(\S(?:[^*]*\S)?)\*\*", r"<strong>\1</strong>", line)
+        code = re.sub(r"`([^`]+)`", r"<code>\1</code>", bold)
+        heading = re.match(r"#{1,6}\s+(.*)", code)
+        shown = f"<strong>{heading[1]}</strong>" if heading else code
+        lines.append(re.sub(r"^(\s*)[-*] ", r"\1• ", shown))
     return "\n".join(lines)
 
 

@@ -24,8 +24,9 @@ from app.flows.roles import require_grader
 
 Kind = Literal["labels", "questions"]
 
-#: The most bytes a page takes; larger files are for the command, which holds up nobody.
-MOST_BYTES = 25_000_000
+#: The most a page takes: bytes, bytes of what is packed, and lines. More is for the command, which
+#: is a process of its own and holds up no reviewer.
+MOST_BYTES, MOST_PACKED, MOST_LINES = 25_000_000, 5_000_000, 100_000
 #: Endings that say how a file is read. Labels of any other ending are TREC qrels.
 _ENDINGS: Mapping[Kind, tuple[str, ...]] = {
     "labels": (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".zip"),
@@ -126,9 +127,14 @@ def _ending(kind: Kind, name: str) -> str:
 
 def _require_readable(name: str, ending: str, data: bytes, collection: str, kind: Kind) -> None:
     """Raise InvalidInput for a file that is empty, too large, or no text where it must be one."""
-    if len(data) > MOST_BYTES:
+    most = MOST_PACKED if ending in _PACKED else MOST_BYTES
+    lines = 0 if ending in _PACKED else data.count(b"\n")
+    if len(data) > most or lines > MOST_LINES:
+        has = f"{len(data) / 1e6:.1f} MB, and a page takes {most // 10**6}"
+        if len(data) <= most:
+            has = f"{lines:,} lines, and a page takes {MOST_LINES:,}"
         raise InvalidInput(
-            f"the file has {len(data) / 1e6:.1f} MB, and a page takes {MOST_BYTES // 10**6}",
+            f"the file has {has}",
             place=name,
             remedy=f"Import it in a terminal: desk import {collection} {kind} FILE",
         )

@@ -68,7 +68,9 @@ def _say(act: _Act, said: Said) -> None:
     identity.confirm(act.reviewer)
     session = act.session
     before = session.stale.event.event if session.stale and said.kind != "later" else None
-    saved, why = act.bench.say(act.reviewer, act.shown, said, session.reopened, before)
+    saved, why = act.bench.say(
+        act.reviewer, act.shown, said, session.reopened, before, session.deciding
+    )
     session.saved = f"Saved {clock(saved.event.time)}: {said.words}"
     if why is not None:
         session.saved += f", asked for because {why.words}"

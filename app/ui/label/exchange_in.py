@@ -11,7 +11,16 @@ import streamlit as st
 from app.core.errors import DeskError, InvalidInput
 from app.flows.exchange.importing import Options
 from app.flows.exchange.outcome import Outcome
-from app.flows.exchange.uploading import MOST_BYTES, Kind, Upload, pasted, taken, tried
+from app.flows.exchange.uploading import (
+    MOST_BYTES,
+    MOST_LINES,
+    MOST_PACKED,
+    Kind,
+    Upload,
+    pasted,
+    taken,
+    tried,
+)
 from app.flows.loading import Loaded
 from app.flows.wording import count
 from app.ui import identity, state, text
@@ -51,7 +60,8 @@ def show(loaded: Loaded, reviewer: str, kind: Kind) -> None:
     with left:
         st.file_uploader(
             f"A file of {kind}", key=f"{prefix}-file", max_upload_size=_MB,
-            help=f"Up to {_MB} MB. Larger ones: desk import {name} {kind} FILE",
+            help=f"Up to {_MB} MB ({MOST_PACKED // 10**6} MB of XLSX or ZIP) and {MOST_LINES:,} "
+            f"lines. Larger ones: desk import {name} {kind} FILE",
         )  # fmt: skip
     with right:
         st.text_area(

@@ -15,6 +15,7 @@ from app.core.sentences import sentences
 from app.flows.bench import Bench
 from app.flows.labeling import Item
 from app.flows.loading import Loaded, require_questions
+from app.flows.pooling import deciding_pairs
 from app.flows.turn import Turn
 from app.ui import state, text
 from app.ui.label import bar, drafts, finding, panel, practising, reading, renewing
@@ -31,8 +32,21 @@ def show(loaded: Loaded, reviewer: str) -> None:
     if refused is not None:
         text.notice(f"The link names {refused[1]!r} as {refused[0]}, which is not there.")
     bench = state.bench(name, renewed=True)
+    _deciding(loaded, session)
     panel.doubts(bench)
     _work(name, reviewer)
+
+
+def _deciding(loaded: Loaded, session: Session) -> None:
+    """What can still decide a comparison comes first, where a link asks for that."""
+    asked = st.query_params.get("compare")
+    if asked == session.compare:
+        return
+    session.compare, session.deciding = asked, frozenset()
+    if asked:
+        first, _, second = asked.partition("..")
+        session.deciding = deciding_pairs(loaded, first, second)
+        session.at, session.question, session.pinned = None, None, False
 
 
 @st.fragment

@@ -8,7 +8,7 @@ from app.core.judgments import Judgment
 from app.core.questions import Question
 from app.flows.bench import Bench
 from app.flows.labeling import words_of
-from app.flows.turn import Progress, Turn
+from app.flows.turn import Turn
 from app.ui import state, text
 from app.ui.label import actions
 from app.ui.label.said import link
@@ -92,7 +92,7 @@ def _all(session: Session) -> None:
 
 def side(bench: Bench, session: Session, turn: Turn, name: str, reviewer: str) -> None:
     """Progress, where to go, guidelines, and the last judgments."""
-    _progress(turn.progress, session)
+    _progress(turn, session)
     words = bench.loaded.collection.guidelines()
     if words:
         st.html(
@@ -104,20 +104,27 @@ def side(bench: Bench, session: Session, turn: Turn, name: str, reviewer: str) -
         words = f"Confirm {many} stale judgments" if many > 1 else "Confirm 1 stale judgment"
         st.button(words, key="renew", on_click=_renew, args=(session,))
     _strip(turn, bench)
-    with st.popover("Go to a question", key="go"):
-        names = list(bench.loaded.questions)
-        st.selectbox(
-            "Question",
-            names,
-            index=None,
-            key="go-question",
-            format_func=lambda one: f"{one}: {bench.loaded.questions[one].text}",
-            on_change=_go,
-            args=(session,),
-            placeholder="Type some of its words",
-        )
+    with st.popover("Go to a question", key="go", on_change="rerun") as go:
+        # A list of thousands is not sent with every chunk.
+        if go.open:
+            _questions(bench, session)
     if (waiting := state.unpublished(bench.loaded.collection)) is not None:
         st.caption(waiting.words, help=waiting.help)
+
+
+def _questions(bench: Bench, session: Session) -> None:
+    """A question to go to, by some of its words."""
+    names = list(bench.loaded.questions)
+    st.selectbox(
+        "Question",
+        names,
+        index=None,
+        key="go-question",
+        format_func=lambda one: f"{one}: {bench.loaded.questions[one].text}",
+        on_change=_go,
+        args=(session,),
+        placeholder="Type some of its words",
+    )
 
 
 def _renew(session: Session) -> None:
@@ -131,7 +138,8 @@ def _go(session: Session) -> None:
         st.session_state["go-question"] = None
 
 
-def _progress(count: Progress, session: Session) -> None:
+def _progress(turn: Turn, session: Session) -> None:
+    count = turn.progress
     rows = [
         ("This question", count.question_settled, count.question_total, count.question_mine),
         ("Collection", count.settled, count.total, count.mine),
@@ -142,6 +150,11 @@ def _progress(count: Progress, session: Session) -> None:
         f'<i style="width:{100 * done / max(total, 1):.1f}%"></i></div>'
         for words, done, total, mine in rows
     )
+    if turn.deciding is not None:
+        many = turn.deciding
+        words = "1 pair" if many == 1 else f"{many:,} pairs"
+        still = f"{words} can still decide the comparison" if many else "The comparison is decided"
+        body += f'<p class="desk-meta">{text.escape(still)}.</p>'
     what = "left for you" if session.scope == "needed" else "not judged by you"
     st.html(
         f'<div class="desk-progress">{body}'

@@ -31,6 +31,8 @@ class Session:
     trail: list[Place] = field(default_factory=list)
     place: int = -1
     passed: set[Pair] = field(default_factory=set)
+    compare: str | None = None
+    deciding: frozenset[Pair] = frozenset()
     scope: Scope = "needed"
     mode: Mode = "grade"
     shown: Item | None = None
@@ -49,7 +51,8 @@ class Session:
     def wish(self) -> Wish:
         """What the bench is asked for."""
         question, key = self.at or (self.question, None)
-        return Wish(question, self.pinned, key, self.scope, frozenset(self.passed))
+        passed = frozenset(self.passed)
+        return Wish(question, self.pinned, key, self.scope, passed, self.deciding)
 
     def show(self, turn: Turn) -> None:
         """Remember what is on screen: a key press counts for this and nothing else."""
