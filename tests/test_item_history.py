@@ -68,6 +68,22 @@ def test_a_judgment_of_what_has_changed_is_stale(tiny, edit):
     ]
 
 
+def test_a_judgment_confirmed_for_a_changed_text_is_replaced(tiny):
+    old = said("ann", "apple", 2, text_hash="0" * 64)
+    root = filled(tiny, old)
+    assert stands(root, "ann") == [(old["event"], "stale", "the text has changed since")]
+    new = said("ann", "apple", 2, replaces=old["event"])
+    write(root, new)
+    assert stands(root, "ann")[1] == (old["event"], "replaced", "by grade 2")
+
+
+def test_a_line_of_somebody_else_in_ones_file_is_not_ones_own(tiny):
+    root = filled(tiny, said("ann", "apple", 2))
+    with (root / "labels/tiny/judgments/ann.jsonl").open("a") as file:
+        file.write(lines_of([said("bob", "apple", 0)]))
+    assert [e.author for e in own_judgments(read(root), "ann")] == ["ann"]
+
+
 def test_own_judgments_are_narrowed_by_question_and_words(tiny):
     events = said("ann", "apple", 2, note="Only half"), said("ann", "plum", 1, "q2")
     root = filled(tiny, *events, said("bob", "apple", 0, note="half"))

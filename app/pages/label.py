@@ -16,15 +16,13 @@ VIEWS = {
 
 shell.enter("Label")
 with state.guarded():
-    several = state.several()
-    *first, middle, right = st.columns(
-        [1, 1, 3.6] if several else [1, 4.6], vertical_alignment="bottom"
-    )
-    loaded = state.pick_collection(first[0] if first else None)
-    with middle:
-        reviewer = identity.pick_reviewer()
-    with right:
-        view = state.pick_view({name: words for name, (words, _) in VIEWS.items()})
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        first = st.container(width=210) if state.several() else None
+        loaded = state.pick_collection(first)
+        with st.container(width=190):
+            reviewer = identity.pick_reviewer()
+        with st.container(width="content"):
+            view = state.pick_view({name: words for name, (words, _) in VIEWS.items()})
     if reviewer is None:
         state.settle()
         text.notice(

@@ -183,7 +183,13 @@ def pick_view(views: Mapping[str, str]) -> str:
 
 def _segments(label: str, options: list[str], key: str, words: Callable[[str], str]) -> str:
     chosen = st.segmented_control(
-        label, options, key=key, format_func=words, required=True, label_visibility="collapsed"
+        label,
+        options,
+        key=key,
+        format_func=words,
+        required=True,
+        wrap=True,
+        label_visibility="collapsed",
     )
     return str(chosen)
 

@@ -123,13 +123,28 @@ def plain(words: str) -> None:
 def prose(words: str) -> str:
     """A team's own Markdown as HTML: headings, bold words and lists; all else literally."""
     lines = []
-    for line in escape(words).split("\n"):
+    for line in _unwrapped(escape(words)):
         bold = re.sub(r"\*\*(\S(?:[^*]*\S)?)\*\*", r"<strong>\1</strong>", line)
         code = re.sub(r"`([^`]+)`", r"<code>\1</code>", bold)
         heading = re.match(r"#{1,6}\s+(.*)", code)
         shown = f"<strong>{heading[1]}</strong>" if heading else code
         lines.append(re.sub(r"^(\s*)[-*] ", r"\1• ", shown))
     return "\n".join(lines)
+
+
+def _unwrapped(words: str) -> list[str]:
+    """Lines of Markdown, those of one paragraph or list item put together."""
+    lines: list[str] = []
+    fence = False
+    for line in words.split("\n"):
+        starts = re.match(r"\s*(?:[-*+#|]|\d+[.)]|```|$)", line) is not None
+        before = lines[-1] if lines and not starts and not fence else ""
+        if before.strip() and re.match(r"\s*(?:#|\||```)", before) is None:
+            lines[-1] = f"{before.rstrip()} {line.strip()}"
+            continue
+        fence = fence != line.lstrip().startswith("```")
+        lines.append(line)
+    return lines
 
 
 def chunk_text(text: str, title: str, section: str, document: str) -> None:

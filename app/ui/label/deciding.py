@@ -9,6 +9,7 @@ from app.core.model import ChunkKey
 from app.core.trec import key_token
 from app.flows import adjudicating
 from app.flows.adjudicating import Decided, Dispute
+from app.flows.decisions import Decision, decisions, propose
 from app.flows.loading import Loaded
 from app.ui import identity, state, text
 
@@ -111,5 +112,28 @@ def status(loaded: Loaded, reviewer: str) -> None:
                 on_click=take_back,
                 args=(loaded.collection.name, reviewer, event.event),
             )
+            decision = next((d for d in decisions(loaded) if d.event.event == event.event), None)
+            if decision is not None and decision.example is None:
+                propose_button(loaded, reviewer, decision)
+            elif decision is not None:
+                text.caption("Proposed as an example for the guidelines")
     if done.notice:
         text.notice(done.notice)
+
+
+def propose_button(loaded: Loaded, reviewer: str, decision: Decision) -> None:
+    """One click proposes a decision as an example for the guidelines."""
+    st.button(
+        "Propose as an example",
+        key=f"propose-{decision.event.event}",
+        type="tertiary",
+        help="Lists it under Decided, for whoever writes the guidelines.",
+        on_click=_propose,
+        args=(loaded.collection.name, reviewer, decision),
+    )
+
+
+def _propose(collection: str, reviewer: str, decision: Decision) -> None:
+    with state.acting():
+        identity.confirm(reviewer)
+        propose(state.load_collection(collection), reviewer, decision)

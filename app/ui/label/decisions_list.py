@@ -6,10 +6,10 @@ import streamlit as st
 
 from app.core.judgments import Judgment
 from app.core.model import HIGHEST_GRADE
-from app.flows.decisions import Decision, decisions, examples, propose
+from app.flows.decisions import Decision, decisions, examples
 from app.flows.loading import Loaded
 from app.flows.wording import count
-from app.ui import identity, state, text
+from app.ui import text
 from app.ui.label import deciding
 from app.ui.label.said import link, said
 
@@ -87,20 +87,7 @@ def _actions(loaded: Loaded, reviewer: str, decision: Decision) -> None:
         if decision.example is not None:
             text.caption(f"Proposed as an example by {decision.example.author}")
         elif decision.chunk is not None and not decision.stale:
-            st.button(
-                "Propose as an example",
-                key=f"propose-{event.event}",
-                type="tertiary",
-                help="Lists it below, for whoever writes the guidelines.",
-                on_click=_propose,
-                args=(name, reviewer, decision),
-            )
-
-
-def _propose(collection: str, reviewer: str, decision: Decision) -> None:
-    with state.acting():
-        identity.confirm(reviewer)
-        propose(state.load_collection(collection), reviewer, decision)
+            deciding.propose_button(loaded, reviewer, decision)
 
 
 def _examples(loaded: Loaded, standing: set[str]) -> None:
