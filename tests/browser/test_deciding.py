@@ -40,8 +40,7 @@ def test_a_dispute_is_read_without_names_decided_and_proposed(disputed, screen):
         expect(screen.get_by_text("decided 1 for c5")).to_be_visible()
         screen.get_by_role("button", name="Propose").first.click()
         path = disputed / "labels/plain/events/zoe.jsonl"
-        expect(screen.get_by_text("It says a part of it.").first).to_be_visible()
-        screen.wait_for_timeout(1000)
+        expect(screen.get_by_text("Proposed as an example for the guidelines")).to_be_visible()
     (event,) = lines(disputed / "labels/plain/judgments/zoe.jsonl")
     assert (event["grade"], event["adjudication"], event["blind"]) == (1, True, False)
     assert event["note"] == "It says a part of it."
