@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -179,6 +180,21 @@ def test_unsupported_needs_a_search_and_no_relevant_label(root, now):
     asking.mark_supported(now(), "ann", now().questions["q2"])
     assert now().questions["q2"].unsupported_as_of is None
     assert now().questions["q2"].tags == ["t"] and now().labels.kinds["q2"] == "no evidence yet"
+
+
+@pytest.mark.parametrize("change", [{"text": "Else?"}, {"need": "All."}, {"facts": (("", "A."),)}])
+def test_a_question_that_asks_something_else_is_no_longer_marked_unsupported(now, change):
+    loaded = now()
+    asking.mark_unsupported(loaded, "ann", loaded.questions["q2"], ["prunes"])
+    loaded = now()
+    marked = loaded.questions["q2"]
+    other = replace(draft_of(marked), **change)
+    told = "It is then no longer marked unsupported: the corpus was searched for what it asked"
+    assert f"{told} before." in effects(loaded, marked, record_of(other, "q2", marked))
+    asking.edit(loaded, "ann", marked, other)
+    assert now().questions["q2"].unsupported_as_of is None
+    assert now().labels.kinds["q2"] == "no evidence yet"
+    assert "took back that it is unsupported" in history(now().collection, "q2")[0].words
 
 
 def test_who_may_not_grade_may_not_change_questions(root, now):

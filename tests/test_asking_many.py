@@ -119,6 +119,21 @@ def test_workbooks_are_read_and_other_files_are_not(now, tmp_path):
         plan_file(now(), "q.csv", b"words,more\na,b\n")
 
 
+def test_a_file_may_be_called_anything_and_messages_call_it_so(now):
+    """A name may have more letters than a disk takes, or lead elsewhere."""
+    told = f"{'n' * 60}…{'n' * 15}.csv"
+    plan = plan_file(now(), f"{'n' * 260}.csv", b"text\n \nA quince?\n", category="general")
+    assert [one.text for _, one in plan.new] == ["A quince?"]
+    assert refusals(plan) == [f"{told}:2: text is blank. Correct the line."]
+    assert plan.outcome.source == told
+    for name, shown in (("../../n\x00.CSV", "n?.CSV"), ("n" * 260 + ".csv", told)):
+        with pytest.raises(InvalidInput) as caught:
+            plan_file(now(), name, b"words,more\na,b\n")
+        assert str(caught.value).startswith(f"{shown}: there is no column text.")
+    with pytest.raises(InvalidInput, match=r"n…n{15}\.doc. does not look like a sheet"):
+        plan_file(now(), "n" * 260 + ".doc", b"")
+
+
 def test_an_id_that_was_taken_since_the_rows_were_tried(now):
     plan = plan_pasted(now(), PASTED)
     asking.add(now(), "bob", [Draft("A?", "general", id="are-pears-ripe")])

@@ -131,7 +131,9 @@ def test_a_threshold_cuts_hits_and_decides_acceptance(runbooks, desk, edit):
     ]
     apart = {one["question"]: one for one in execution["unsupported"] if one["k"] == 5}
     rejected, accepted = apart["ingress-timeout"], apart["retention-days"]
-    assert (rejected["accepted"], rejected["hits"], rejected["top_score"]) == (False, 0, 0.504775)
+    # Processors differ in the last of the six digits.
+    assert rejected["top_score"] == pytest.approx(0.504775, abs=3e-6)
+    assert (rejected["accepted"], rejected["hits"]) == (False, 0)
     assert accepted["accepted"] is True and accepted["hits"] >= 1
     assert accepted["top_score"] >= accepted["threshold"] == 0.51
     scores = [h["score"] for one in execution["questions"] for h in one["ranking"]]

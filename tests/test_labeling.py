@@ -200,7 +200,7 @@ def test_undo_brings_back_whole_what_was_replaced(desk_of, before):
     one = next(iter(in_force(read).values())).model_dump()
     append(root, **by_hand("e2", 2, replaces="e1"))
     back = undo(read).model_dump()
-    changed = {"event", "time", "replaces"}
+    changed = {"event", "time", "replaces", "undoes"}
     assert {k for k in one if one[k] != back[k]} <= changed and one.keys() == back.keys()
     assert back["replaces"] == "e2" and back["event"] not in ("e1", "e2")
     assert [j.event for j in in_force(read).values()] == [back["event"]]

@@ -167,6 +167,30 @@ def test_of_two_changes_at_once_the_later_counts_and_both_authors_are_told():
     assert laid(*both, line("e4", replaces="e3", settles=["e2"])).notices == ()
 
 
+def test_of_two_chains_at_once_the_one_that_was_changed_last_counts_and_all_of_the_other_is_told():
+    both = [
+        line("e1"), line("e2", replaces="e1"), line("e3", author="bob", replaces="e1"),
+        line("e4", replaces="e2"), line("e5", replaces="e4"),
+    ]  # fmt: skip
+    asked = laid(*both)
+    assert asked.questions["q1"].text == "What of e5?"
+    assert asked.standing("q1").chain == ("e1", "e2", "e4", "e5")
+    assert asked.standing("q1").settles == ("e3",)
+    assert "bob and ann changed" in asked.notices[0] and "What ann saved later" in asked.notices[0]
+    # Bob, who has seen none of it, goes on: now all that ann changed is out, and is told.
+    on = [*both, line("e6", author="bob", replaces="e3")]
+    asked = laid(*on)
+    assert asked.standing("q1").chain == ("e1", "e3", "e6")
+    assert asked.standing("q1").settles == ("e2", "e4", "e5")
+    assert asked.notices == (
+        'events/ann.jsonl:2: ann and bob changed the question "q1" at once. What bob saved later '
+        "counts, and what followed the other one (events/ann.jsonl:4, events/ann.jsonl:5) does "
+        "not; look at both under Questions and save it once more to settle it.",
+    )
+    assert "ann.jsonl:4: ann" in laid(*on, line("e7", replaces="e6", settles=["e2"])).notices[0]
+    assert laid(*on, line("e7", replaces="e6", settles=["e2", "e4", "e5"])).notices == ()
+
+
 def test_two_who_are_the_first_at_once():
     asked = laid(line("e1", author="bob"), line("e2", "retire-question"))
     assert list(asked.retired) == ["q1"] and "bob and ann" in asked.notices[0]
@@ -201,6 +225,16 @@ def test_merged_files_give_the_same_questions_in_any_order(said, data):
     assert (one.questions, one.retired) == (other.questions, other.retired)
     assert one.standing("q1") == other.standing("q1")
     assert {*one.questions, *one.retired} >= {"q1", "q2"}
+    # What is reached from the beginning counts, or is told and can be settled: the last id counts.
+    ids = {placed["event"]: placed for placed in said if placed["base"] == BASE}
+    reached = set()
+    for _ in ids:
+        reached |= {
+            n for n, e in ids.items() if e["replaces"] not in ids or e["replaces"] in reached
+        }
+    standing = one.standing("q1")
+    assert {*standing.chain, *standing.settles} == reached
+    assert not reached or max(reached) in standing.chain
     # Whatever was said, the next change of what stands there counts.
     standing = one.standing("q1")
     follows = {"replaces": standing.replaces, "settles": [*standing.settles]}

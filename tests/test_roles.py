@@ -33,7 +33,9 @@ def opened(runbooks, repository, monkeypatch):
         monkeypatch.setenv(STARTED_WITH, known if started is None else started)
         at = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60)
         at.user = user
-        for key, value in dict(query).items():
+        # A link to a question: who comes without one is offered practice first.
+        asked = {"question": "retry-budget"} if page == "label" else {}
+        for key, value in {**asked, **dict(query)}.items():
             at.query_params[key] = value
         at.run()
         if page != "label":

@@ -12,10 +12,11 @@ from typing import Literal
 
 from app.core.carrying import Quoted
 from app.core.corpus import Corpus
-from app.core.following import Position
+from app.core.events import Event
+from app.core.following import Added, Position
 from app.core.grades import is_fresh, text_judged
 from app.core.heads import Heads
-from app.core.judgments import Judgment
+from app.core.judgments import Judgment, Retirement
 from app.core.questions import Question
 
 #: A question and the hash of a text.
@@ -35,6 +36,8 @@ class Standing:
     said: dict[_Subject, Does] = field(default_factory=dict)
 
     def _who(self, does: Does) -> set[str]:
+        if does not in self.said.values():
+            return set()  # asked of every pair of a question at each press
         return {subject[0] for subject, what in self.said.items() if what == does}
 
     @property
@@ -67,12 +70,22 @@ _NOBODY = Standing()
 
 
 class Coverage:
-    """Kept up event by event, against one corpus and one set of questions."""
+    """Kept up event by event, against one corpus and one set of questions.
+
+    `begun` are the questions whose first grade came in after the first events were taken.
+    """
 
     def __init__(
-        self, questions: Mapping[str, Question], corpus: Corpus, guidelines: str | None
+        self,
+        questions: Mapping[str, Question],
+        corpus: Corpus,
+        guidelines: str | None,
+        begun: set[str] | None = None,
     ) -> None:
-        """`guidelines` is the version labels must have been given under, None for any."""
+        """`guidelines` is the version labels must have been given under, None for any.
+
+        `begun` is handed on from a coverage before, and kept up in place.
+        """
         self._questions = questions
         self._corpus = corpus
         self._guidelines = guidelines
@@ -81,10 +94,17 @@ class Coverage:
         self._told: dict[_Subject, tuple[tuple[Pair, ...], Does]] = {}
         self.by_question: dict[str, dict[str, Standing]] = {}
         self._graded: dict[str, int] = {}
+        self.begun = set() if begun is None else begun
+        self._first = True
+        self._retired: set[tuple[str, object]] = set()
 
     def take(self, events: Iterable[tuple[Position, Judgment]]) -> set[str]:
-        """Take events in; returns the questions about which something may have changed."""
+        """Take events in; returns the questions about which something may have changed.
+
+        The first call brings all that was there before.
+        """
         touched: set[str] = set()
+        graded: dict[str, bool] = {}
         for position, event in events:
             if event.question not in self._questions:
                 continue
@@ -92,8 +112,43 @@ class Coverage:
             subject = (event.author, event.question, about, event.adjudication)
             for changed in self._heads.add(subject, position, event, self._says(event, about)):
                 touched.add(changed[1])
+                graded.setdefault(changed[1], self.is_graded(changed[1]))
                 self._tell(changed)
+        if not self._first:
+            self.begun |= {name for name, before in graded.items() if not before}
+        self.begun -= {name for name in self.begun if not self.is_graded(name)}
+        self._first = False
         return touched
+
+    def retire(self, added: Added[Event]) -> set[str]:
+        """Take in what was retired, of all events; returns the questions it is about.
+
+        Who retired a pair, and why, is not kept.
+        """
+        before = self._retired if added.anew else set()
+        # Without the text's hash an event speaks of a chunk's id.
+        now: set[tuple[str, object]] = {
+            (event.question, event.text_hash or event.key)
+            for _, event in added.events
+            if isinstance(event, Retirement)
+        }
+        self._retired = now if added.anew else self._retired | now
+        return {question for question, _ in before ^ now if question in self._questions}
+
+    def is_retired(self, pair: Pair) -> bool:
+        """Whether a pair counts no longer, so that it needs no judgment.
+
+        Retired by text; or by the ids of all its chunks, where nobody could judge it: ids are given
+        again, and a grade says that the text has one of its own.
+        """
+        if not self._retired or pair in self._retired:
+            return bool(self._retired)
+        question, text = pair
+        keys = self._corpus.by_hash.get(text, ())
+        if not keys or not all((question, key) in self._retired for key in keys):
+            return False
+        said = set(self.of(pair).said.values())
+        return "unable" in said and said.isdisjoint(("graded", "decided"))
 
     def of(self, pair: Pair) -> Standing:
         """Who has judged a pair."""

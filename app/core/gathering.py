@@ -96,7 +96,8 @@ class Gathered:
                 self._moved(event, chunk, covered, fresh=fresh)
 
     def _count(self, event: Judgment, keys: Iterable[ChunkKey], *, fresh: bool) -> None:
-        for key in keys:
+        # Who put a chunk off has said nothing of it, and nothing of theirs can become stale.
+        for key in keys if event.kind != "later" else ():
             if fresh:
                 self.fresh.setdefault((event.question, key), []).append(event)
             else:
@@ -112,12 +113,14 @@ class Gathered:
 
     def _moved(self, event: Judgment, chunk: Chunk | None, covered: bool, *, fresh: bool) -> None:
         """The text moved to another key, or its twin is still there: the label goes with it."""
+        if event.kind == "later":
+            return
         about = event.text_hash or ""
         targets = self.corpus.by_hash.get(about, ())
         text_retired = (event.question, about) in self.retired.texts
         if chunk is not None and chunk.eligible and not text_retired:
             self.stale.add((event.question, event.key))
-        elif not targets and not covered and event.kind != "later":
+        elif not targets and not covered:
             self._depart(event, about, fresh=fresh)
         self._count(event, targets, fresh=fresh)
 

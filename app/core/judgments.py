@@ -88,7 +88,7 @@ class Judgment(Record):
 
     `text_hash` and `question_hash` pin the label to what was read: when either changes, the
     label is stale. Lines written by hand may leave them out; such a label follows its key.
-    `no_text`: the label came from elsewhere and its chunk had no text here. It counts as evidence
+    `undoes` is the event an undo took back, where it was one. `no_text`: the label came from elsewhere and its chunk had no text here. It counts as evidence
     no search can find, until a chunk has its key.
     """
 
@@ -109,6 +109,7 @@ class Judgment(Record):
     question_hash: Text | None = None
     guidelines: Text | None = None
     replaces: Id | None = None
+    undoes: Id | None = None
     no_text: bool = False
 
     @model_validator(mode="after")

@@ -144,11 +144,19 @@ def _did(event: QuestionEvent) -> str:
     return "retired" if isinstance(event, QuestionRetirement) else "saved"
 
 
-def _chain(
-    current: _Said,
-) -> tuple[list[Placed[QuestionEvent]], list[tuple[Placed[QuestionEvent], Placed[QuestionEvent]]]]:
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A change that lost, what came `after` it by id, and the newest of those that won over it."""
+
+    first: Placed[QuestionEvent]
+    after: _Said
+    winner: Placed[QuestionEvent]
+
+
+def _chain(current: _Said) -> tuple[list[Placed[QuestionEvent]], list[_Branch]]:
     """The events that count, first to last, and those that do not, each beside what counts.
 
+    Of two that follow the same one, that counts which itself, or what follows it, was saved last.
     What replaces an event of another base begins a chain: nothing of it is left.
     """
     ids = {one.event.event for one in current}
@@ -156,34 +164,59 @@ def _chain(
     for one in current:
         before = one.event.replaces if one.event.replaces in ids else None
         following.setdefault(before, []).append(one)
+    newest = _newest(following)
     chain: list[Placed[QuestionEvent]] = []
-    losers: list[tuple[Placed[QuestionEvent], Placed[QuestionEvent]]] = []
+    losers: list[_Branch] = []
     at: str | None = None
     # What loops is never reached from the beginning, so this ends.
     while beside := following.get(at):
-        *lost, winner = sorted(beside, key=_by_id)
-        losers += [(one, winner) for one in lost]
+        *lost, winner = sorted(beside, key=lambda one: _by_id(newest[one.event.event]))
+        last = newest[winner.event.event]
+        for one in lost:
+            after = sorted(_reached(following, one.event.event), key=_by_id)
+            losers.append(_Branch(one, after, last))
         chain.append(winner)
         at = winner.event.event
     return chain, losers
 
 
+def _reached(
+    following: Mapping[str | None, _Said], start: str | None
+) -> list[Placed[QuestionEvent]]:
+    """What follows an event, what follows that, and so on: each after what it follows."""
+    found = list(following.get(start, ()))
+    for one in found:
+        found += following.get(one.event.event, ())
+    return found
+
+
+def _newest(following: Mapping[str | None, _Said]) -> dict[str, Placed[QuestionEvent]]:
+    """By event, the one with the last id of itself and all that follow it."""
+    found: dict[str, Placed[QuestionEvent]] = {}
+    for one in reversed(_reached(following, None)):
+        after = (found[next_.event.event] for next_ in following.get(one.event.event, ()))
+        found[one.event.event] = max((one, *after), key=_by_id)
+    return found
+
+
 def _open(
-    chain: _Said,
-    losers: Sequence[tuple[Placed[QuestionEvent], Placed[QuestionEvent]]],
-    name: str,
-    notices: list[str],
+    chain: _Said, losers: Sequence[_Branch], name: str, notices: list[str]
 ) -> tuple[str, ...]:
-    """The ids of the losers that nobody has settled yet; each is told."""
+    """The ids of the changes that lost and that nobody has settled yet; each is told."""
     settled = {one for placed in chain for one in placed.event.settles}
-    found = []
-    for lost, winner in losers:
-        if lost.event.event in settled:
+    found: list[str] = []
+    for branch in losers:
+        left = [p for p in (branch.first, *branch.after) if p.event.event not in settled]
+        if not left:
             continue
-        found.append(lost.event.event)
+        found += [placed.event.event for placed in left]
+        first, *after = left
+        winner = branch.winner.event
+        places = ", ".join(placed.place for placed in after)
+        also = f", and what followed the other one ({places}) does not" if after else ""
         notices.append(
-            f"{lost.place}: {lost.event.author} and {winner.event.author} changed the question "
-            f"{shown(name)} at once. What {winner.event.author} {_did(winner.event)} later counts; "
-            "look at both under Questions and save it once more to settle it."
+            f"{first.place}: {first.event.author} and {winner.author} changed the question "
+            f"{shown(name)} at once. What {winner.author} {_did(winner)} later counts"
+            f"{also}; look at both under Questions and save it once more to settle it."
         )
     return tuple(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,13 +48,16 @@ class Outlook:
 
 
 def outdated(
-    events: Sequence[Placed[Judgment]], reviewer: str, outlook: Outlook
+    events: Sequence[Placed[Judgment]],
+    reviewer: str,
+    outlook: Outlook,
+    among: Container[str] | None = None,
 ) -> tuple[list[Outdated], Mapping[Subject, object]]:
     """A reviewer's stale judgments in the ledger's order, and all their last words by subject.
 
     Grades and `cannot judge` only; not those of a text that was retired or has gone for good, of
     one that counts where its text or its evidence now stands, nor of a chunk that its author has
-    said something newer of.
+    said something newer of. `among`: only those of these ids.
     """
     own = [placed for placed in events if placed.event.author == reviewer]
     said = last_words(own, outlook.corpus)
@@ -63,16 +66,18 @@ def outdated(
         one
         for placed in in_force(said)
         if placed.event.kind != "later"
+        and (among is None or placed.event.event in among)
         and (one := _outdated(placed.event, outlook, quoted)) is not None
         and not is_settled(one.event, one.key, said, outlook)
     ]
     if not found:
         return [], said
     order = {placed.event.event: number for number, placed in enumerate(own)}
-    last: dict[tuple[object, ...], int] = {}
+    last = {_of_key(one.event): -1 for one in found}
     for placed in said.values():
         name = _of_key(placed.event)
-        last[name] = max(last.get(name, -1), order[placed.event.event])
+        if name in last:
+            last[name] = max(last[name], order[placed.event.event])
     newest = [one for one in found if last[_of_key(one.event)] == order[one.event.event]]
     return sorted(newest, key=lambda one: order[one.event.event]), said
 

@@ -49,7 +49,7 @@ class Texts:
     def get(self, hashes: Iterable[str]) -> dict[str, str]:
         """Those of the texts that are kept; raises EngineError where the file cannot be used."""
         wanted = json.dumps(sorted(set(hashes)))
-        if wanted == "[]" or not self.retain or not self.path.exists():
+        if wanted == "[]" or not self.retain or not self._there():
             return {}
         with self._open() as connection:
             return dict(connection.execute(statement("kept_texts_get"), (wanted,)))
@@ -57,9 +57,9 @@ class Texts:
     def known(self) -> frozenset[str]:
         """The hashes of all texts there are, read without making or changing anything.
 
-        Raises EngineError where the file is damaged.
+        Raises EngineError where the file is damaged or cannot be reached.
         """
-        if not self.path.exists():
+        if not self._there():
             return frozenset()
         uri = f"{self.path.resolve().as_uri()}?mode=ro"
         with self._ours(), closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
@@ -88,22 +88,27 @@ class Texts:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._ours(), closing(sqlite3.connect(self.path, timeout=30)) as connection:
-            connection.execute(statement("kept_texts_schema"))
-            yield connection
+        with self._ours():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.path, timeout=30)) as connection:
+                connection.execute(statement("kept_texts_schema"))
+                yield connection
+
+    def _there(self) -> bool:
+        with self._ours():
+            return self.path.exists()
 
     @contextmanager
     def _ours(self) -> Iterator[None]:
-        """What SQLite says, in our words."""
+        """What SQLite and the disk say, in our words."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise EngineError(
                 f"the archive of judged texts cannot be used: {error}",
                 place=f"{self.path.parent.name}/{self.path.name}",
-                remedy="Move the file away: labels count without it, only what their texts were "
-                "before a change is not shown",
+                remedy="Move the file away, or make its folder writable: labels count without it, "
+                "only what their texts were before a change is not shown",
             ) from error
 
 

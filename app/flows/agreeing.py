@@ -2,14 +2,14 @@
 
 An item is one text under one question as both read when they were judged: two judgments are of one
 item only if their text hashes and question hashes are equal, whether or not they are stale now.
-Adjudications and judgments given while not blind are left out.
+Adjudications and judgments given while not blind are left out, and so are those given again.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -17,17 +17,13 @@ import numpy as np
 
 from app.core import agreement as measures
 from app.core.agreement import LEVELS, WEIGHTS, Level, Weights
-from app.core.grades import text_judged
 from app.core.judgments import Judgment
-from app.core.ledger import Placed
 from app.core.metrics import Flags, Floats, Ints
 from app.core.resampling import LEAST_ITEMS, Figure
+from app.flows.agreeing_firsts import Item, first_of_each
 from app.flows.loading import Loaded
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-#: A question's id, what was judged under it (a text hash, or a key without a text), and the
-#: question's hash.
-Item = tuple[str, object, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +115,11 @@ def first_judgments(loaded: Loaded, since: str | None = None) -> Firsts:
     """The blind first judgments in force, from the ledger.
 
     A judgment that was changed counts as it was first given; one that was taken back does not
-    count. `since` is a day, `2026-11-30` (UTC): earlier ones are left out. Raises InvalidInput
-    where a line of the ledger cannot be read.
+    count, nor does one given again after the text or the question changed. `since` is a day,
+    `2026-11-30` (UTC): earlier ones are left out. Raises InvalidInput where a line of the ledger
+    cannot be read.
     """
-    found, left_out = _firsts(loaded, loaded.collection.ledger.read().events)
+    found, left_out = first_of_each(loaded, loaded.collection.ledger.read().events)
     days = sorted({e.time[:10] for e in found.values() if _DAY.match(e.time)}, reverse=True)
     if since is not None:
         kept = {about: e for about, e in found.items() if e.time[:10] >= since}
@@ -155,34 +152,6 @@ def first_judgments(loaded: Loaded, since: str | None = None) -> Firsts:
         left_out={why: n for why, n in left_out.items() if n},
         days=tuple(days),
     )
-
-
-def _firsts(
-    loaded: Loaded, events: Iterable[Placed[Judgment]]
-) -> tuple[dict[tuple[str, Item], Judgment], Counter[str]]:
-    """The first blind judgment of every author and item, in the order of the ledger."""
-    found: dict[tuple[str, str, object], dict[str, Judgment]] = {}
-    left_out: Counter[str] = Counter()
-    for placed in events:
-        event = placed.event
-        question = loaded.questions.get(event.question)
-        subject = (event.author, event.question, text_judged(event, loaded.corpus))
-        if event.adjudication:
-            left_out["adjudications"] += event.kind == "grade"
-        elif question is None:
-            left_out["of questions that are no longer here"] += 1
-        elif event.kind in ("withdraw", "later"):
-            found.pop(subject, None)
-        elif not event.blind:
-            left_out["given while not blind"] += 1
-        else:
-            asked = event.question_hash or question.hash
-            found.setdefault(subject, {}).setdefault(asked, event)
-    return {
-        (author, (question, about, asked)): event
-        for (author, question, about), versions in found.items()
-        for asked, event in versions.items()
-    }, left_out
 
 
 def agreement(

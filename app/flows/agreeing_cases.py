@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.grades import live, text_judged
-from app.core.judgments import Judgment, file_name
+from app.core.judgments import Judgment
 from app.core.model import Chunk, ChunkKey
 from app.flows.agreeing import Firsts
 from app.flows.loading import Loaded
+from app.flows.sight import Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,10 @@ def cases(
 
 
 def unjudged_by(loaded: Loaded, viewer: str, found: Sequence[Case]) -> list[Case]:
-    """The cases the viewer could still judge: others' grades of them would sway that judgment."""
-    events = loaded.collection.ledger.read(file_name(viewer)).events
-    own = {
-        (one.event.question, text_judged(one.event, loaded.corpus))
-        for one in live(events, loaded.corpus)
-        if one.event.kind != "later"
-    }
-    return [
-        case
-        for case in found
-        if isinstance(case.about, str)
-        and case.about in loaded.corpus.by_hash
-        and (case.question, case.about) not in own
-    ]
+    """The cases the viewer could still judge: others' grades of them would sway that judgment.
+
+    Those with a stale judgment of the viewer's are among them, for it is to be given again.
+    """
+    sight = Sight(loaded)
+    judged = sight.judged(viewer, {case.question for case in found})
+    return [case for case in found if not sight.open((case.first, case.second)) <= judged]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
 from app.core.corpus import Corpus
@@ -42,8 +43,16 @@ _LATER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="archive")
 
 
 def keep_soon(loaded: Loaded, chunks: Iterable[Chunk]) -> None:
-    """The same, without waiting for it."""
-    _LATER.submit(keep, loaded, list(chunks))
+    """The same, without waiting for it; what nobody expected is told as of any thread."""
+    _LATER.submit(keep, loaded, list(chunks)).add_done_callback(_tell)
+
+
+def _tell(done: Future[None]) -> None:
+    """Give an error to the hook for threads: nobody asks for the result, and work goes on."""
+    error = done.exception()
+    if error is not None:
+        told = (type(error), error, error.__traceback__, threading.current_thread())
+        threading.excepthook(threading.ExceptHookArgs(told))
 
 
 def keep_labeled(loaded: Loaded) -> tuple[str, ...]:

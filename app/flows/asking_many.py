@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from app.flows.drafts import categories, slug
 from app.flows.exchange.columns import ALIASES
 from app.flows.exchange.outcome import Outcome, Refused
 from app.flows.exchange.questions import COLUMNS, question_rows
+from app.flows.exchange.uploading import called, name_as_theirs, named
 from app.flows.loading import Loaded
 from app.flows.near import near_names, near_questions
 from app.flows.question_saving import change_of
@@ -62,15 +64,20 @@ def plan_file(
     `category` is for rows without one. `new_categories`: whether categories not in use are meant.
     Raises InvalidInput where the file is no sheet or has no column for the text.
     """
+    theirs = called(name)
+    if not is_sheet(Path(theirs)):
+        raise InvalidInput(
+            f"{shown(theirs, 100)} does not look like a sheet",
+            remedy="Save it as CSV UTF-8, TSV or XLSX, so that its name ends that way",
+        )
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / Path(name.replace("\\", "/")).name
-        if not is_sheet(path):
-            raise InvalidInput(
-                f"{shown(name)} does not look like a sheet",
-                remedy="Save it as CSV UTF-8, TSV or XLSX, so that its name ends that way",
-            )
+        # Not under their name: it may be longer than the disk allows.
+        path = Path(folder) / f"{secrets.token_hex(12)}{Path(theirs).suffix.lower()}"
         path.write_bytes(data)
-        return _plan(loaded, path, 0, category, new_categories)
+        with named({str(path): theirs, path.name: theirs}) as names:
+            plan = _plan(loaded, path, 0, category, new_categories)
+            name_as_theirs(plan.outcome, names)
+            return plan
 
 
 def plan_pasted(

@@ -7,11 +7,13 @@ judgments all; of ranks, scores, configurations and what others said it knows no
 from __future__ import annotations
 
 from collections.abc import Collection as Group
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
+from typing import get_args
 
 from app.core.coverage import Coverage, Pair
+from app.core.events import Event
 from app.core.following import Follower
 from app.core.judgments import Judgment
 from app.core.model import ChunkKey
@@ -19,17 +21,19 @@ from app.core.queue import Draw, missing
 from app.flows import labeling
 from app.flows.archive import keep_soon
 from app.flows.claims import Claims
+from app.flows.counting import progress_of, strip_of
 from app.flows.ground import Ground
 from app.flows.labeling import Item, Said, Saved
 from app.flows.loading import Loaded
 from app.flows.own import Own
 from app.flows.pooling import Pool, Work
-from app.flows.renewing import Renewed, Stale, confirm, stale_of
-from app.flows.turn import Progress, Turn, pace
+from app.flows.renewing import Renewed, Stale, confirm
+from app.flows.stale_list import StaleList
+from app.flows.turn import Turn
 from app.flows.worklist import Scope, Worklist
 
-#: Judgments shown in the strip of what was done last.
-STRIP = 20
+#: Reviewers whose work is kept at hand.
+MOST_REVIEWERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,9 @@ class Wish:
     """What a session asks for: an item by link, or the next one.
 
     `question` is begun with; where it is `pinned`, somebody asked for it, and all its pairs come,
-    needed or not. `first` are pairs that come before all others as far as they are needed: they
-    can decide a comparison. `passed` are pairs moved past in this session without a judgment.
+    needed or not. `first` are texts by question that come before all others as far as they are
+    needed: they can decide a comparison. `passed` are pairs moved past in this session without a
+    judgment. `holds`: what is on screen is not given to others meanwhile.
     """
 
     question: str | None = None
@@ -46,7 +51,8 @@ class Wish:
     key: ChunkKey | None = None
     scope: Scope = "needed"
     passed: Group[Pair] = ()
-    first: Group[Pair] = ()
+    first: Mapping[str, Group[str]] | None = None
+    holds: bool = True
 
 
 class Bench:
@@ -57,22 +63,24 @@ class Bench:
         settings = loaded.collection.settings.queue
         self.loaded = loaded
         self._claims = claims
+        self._seconds = settings.seconds
         self._pool = pool
         self._draw = Draw(settings.seed, settings.overlap, settings.audit)
         self._follower: Follower[Judgment] = Follower(loaded.collection.ledger)
         self._lock = RLock()
         self._owns: dict[str, Own] = {}
         self._lists: dict[tuple[str, Scope], Worklist] = {}
-        self._stale: dict[str, tuple[frozenset[str], list[Stale]]] = {}
+        self._stale: dict[str, StaleList] = {}
+        self._begun: set[str] = set()
         self._begin()
         self.refresh()
 
     def _begin(self) -> None:
         loaded = self.loaded
         pin = loaded.collection.guidelines_pin()
-        self._ground = Ground(
-            self._pool, Coverage(loaded.questions, loaded.corpus, pin), self._draw
-        )
+        coverage = Coverage(loaded.questions, loaded.corpus, pin, self._begun)
+        self._ground = Ground(self._pool, coverage, self._draw)
+        self._events: Follower[Event] = Follower(loaded.collection.events)
         self._lists.clear()
 
     def refresh(self) -> None:
@@ -83,6 +91,9 @@ class Bench:
                 self._begin()
             self.refused, self.notices = added.refused, added.notices
             self._touch(self._ground.coverage.take(added.events))
+            if retired := self._ground.coverage.retire(self._events.poll()):
+                self._touch(retired)
+                self._stale.clear()
 
     def renew(self, pool: Pool) -> None:
         """Go on with another pool: something was run, or the settings of the queue changed."""
@@ -99,9 +110,10 @@ class Bench:
     def own(self, reviewer: str) -> Own:
         """A reviewer's own judgments as they are now."""
         with self._lock:
-            if reviewer not in self._owns:
-                self._owns[reviewer] = Own(self.loaded, reviewer)
-            own = self._owns[reviewer]
+            own = self._owns.pop(reviewer, None) or Own(self.loaded, reviewer)
+            self._owns[reviewer] = own  # the last one asked for stands last
+            if len(self._owns) > MOST_REVIEWERS:
+                self._forget(next(iter(self._owns)))
             touched = own.refresh()
             for (name, _), worklist in self._lists.items():
                 if name == reviewer:
@@ -110,15 +122,12 @@ class Bench:
             return own
 
     def stale(self, reviewer: str) -> list[Stale]:
-        """The reviewer's own judgments that are to be confirmed; looked for where there are any."""
+        """A reviewer's judgments that are to be confirmed; adjudications where they may decide."""
         with self._lock:
             own = self.own(reviewer)
-            state = frozenset(own.stale)
-            kept = self._stale.get(reviewer)
-            if kept is None or kept[0] != state:
-                found = stale_of(self.loaded, reviewer) if state else []
-                kept = self._stale[reviewer] = state, found
-            return kept[1]
+            if reviewer not in self._stale:
+                self._stale[reviewer] = StaleList(self.loaded, own)
+            return self._stale[reviewer].now()
 
     def confirm(self, reviewer: str, items: Sequence[Stale], grade: int | None = None) -> Renewed:
         """Give stale judgments again. Raises as `renewing.confirm` does."""
@@ -134,10 +143,12 @@ class Bench:
             self.refresh()
             own = self.own(reviewer)
             worklist = self._worklist(reviewer, wish.scope, own)
-            item = self._asked(wish) or self._next(reviewer, worklist, wish)
+            unreturned = self._unreturned(wish)
+            item = None if unreturned else self._asked(wish) or self._next(reviewer, worklist, wish)
             stale = self.stale(reviewer)
-            self._claims.hold(reviewer, item.pair if item else None)
+            self._claims.hold(reviewer, item.pair if item and wish.holds else None)
             question = item.question if item else wish.question
+            other = wish.pinned and item is not None and item.question != wish.question
             return Turn(
                 item=item,
                 own=own.fresh.get(item.pair) if item else None,
@@ -145,9 +156,11 @@ class Bench:
                 stale_in_all=len(stale),
                 put_off=item is not None and item.pair in own.later,
                 question=question,
-                progress=self._progress(question, worklist, own),
-                strip=tuple(self._strip(own)),
-                deciding=len(self._deciding(worklist, wish)) if wish.first else None,
+                progress=progress_of(self._ground, worklist, own, question, self._seconds),
+                strip=tuple(strip_of(own)),
+                deciding=None if wish.first is None else self._undecided(wish.first),
+                unreturned=unreturned,
+                elsewhere=self.loaded.questions[wish.question or ""].text if other else None,
                 blocked=item is None and worklist.left > 0,
             )
 
@@ -158,18 +171,22 @@ class Bench:
         said: Said,
         reopened: str | None = None,
         stale: str | None = None,
-        first: Group[Pair] = (),
+        first: Mapping[str, Group[str]] | None = None,
+        blind: bool = True,
     ) -> tuple[Saved, Work | None]:
         """Save a judgment of what was on screen; also tells why the item was asked for.
 
         `reopened` is the judgment it replaces, `stale` one of before a change; `first` as in the
-        wish. Raises as
+        wish, `blind` as in `labeling.say`. Raises as
         `labeling.say` does.
         """
         own = self.own(reviewer)
         with self._lock:
-            why = Work.DECIDING if shown.pair in first else self._ground.work(shown.pair)
-            saved = labeling.say(self.loaded, own, shown, said, reopened=reopened, stale=stale)
+            decides = shown.text_hash in (first or {}).get(shown.question, ())
+            why = Work.DECIDING if decides else self._ground.work(shown.pair)
+            saved = labeling.say(
+                self.loaded, own, shown, said, reopened=reopened, stale=stale, blind=blind
+            )
             keep_soon(self.loaded, [self.loaded.corpus.chunks[shown.key]])
             self._claims.hold(reviewer, None)
             self.refresh()
@@ -192,6 +209,13 @@ class Bench:
             for worklist in self._lists.values():
                 worklist.touch(question)
 
+    def _forget(self, reviewer: str) -> None:
+        """Names are typed, and every link may bring a new one: the longest unused goes."""
+        del self._owns[reviewer]
+        self._stale.pop(reviewer, None)
+        for scope in get_args(Scope):
+            self._lists.pop((reviewer, scope), None)
+
     def _worklist(self, reviewer: str, scope: Scope, own: Own) -> Worklist:
         found = self._lists.get((reviewer, scope))
         if found is None:
@@ -209,6 +233,15 @@ class Bench:
             return None
         return labeling.item(self.loaded, wish.question, wish.key)
 
+    def _unreturned(self, wish: Wish) -> bool:
+        """Whether somebody asked for a question that has no pair to judge at all."""
+        known = wish.question in self.loaded.questions
+        named = wish.key is not None and wish.key in self.loaded.corpus.eligible
+        return bool(
+            wish.pinned and known and not named and wish.question
+            and not self._ground.plot(wish.question).texts
+        )  # fmt: skip
+
     def _next(self, reviewer: str, worklist: Worklist, wish: Wish) -> Item | None:
         def free(pair: Pair) -> bool:
             others = self._claims.others(reviewer, pair)
@@ -223,48 +256,26 @@ class Bench:
             pairs = ((wish.question, text) for text in every)
             pair = next((one for one in pairs if one not in wish.passed), None)
         if pair is None and wish.first:
-            waiting = [one for one in self._deciding(worklist, wish) if one not in wish.passed]
-            pair = next((one for one in waiting if free(one)), None)
+            waiting = self._deciding(worklist, wish)
+            pair = next((one for one in waiting if one not in wish.passed and free(one)), None)
         pair = pair or worklist.next(wish.question, wish.passed, free)
         if pair is None:
             return None
         return labeling.item(self.loaded, pair[0], self.loaded.corpus.by_hash[pair[1]][0])
 
-    def _deciding(self, worklist: Worklist, wish: Wish) -> list[Pair]:
+    def _deciding(self, worklist: Worklist, wish: Wish) -> Iterator[Pair]:
         """What is still to be judged of the pairs that come first, question by question."""
-        wanted: dict[str, set[str]] = {}
-        for question, text in wish.first:
-            wanted.setdefault(question, set()).add(text)
-        here = [wish.question] if wish.question in wanted else []
-        names = [*here, *(name for name in worklist.order if name in wanted)]
-        found = [(name, t) for name in names if name for t in worklist.open(name)]
-        return [pair for pair in dict.fromkeys(found) if pair[1] in wanted[pair[0]]]
+        first = wish.first or {}
+        here = [wish.question] if wish.question and wish.question in first else []
+        for name in dict.fromkeys([*here, *worklist.order]):
+            wanted = first.get(name)
+            if wanted and worklist.page(name).open:
+                yield from ((name, text) for text in worklist.open(name) if text in wanted)
 
-    def _progress(self, question: str | None, worklist: Worklist, own: Own) -> Progress:
-        known = question is not None and question in self._pool.pairs
-        plot = self._ground.plot(question) if known and question else None
-        settled, total = self._ground.team
-        return Progress(
-            question_settled=plot.settled if plot else 0,
-            question_total=len(plot.texts) if plot else 0,
-            question_mine=own.judged(question) if question else 0,
-            question_left=worklist.page(question).left if plot and question else 0,
-            settled=settled,
-            total=total,
-            mine=len(own.fresh),
-            left=worklist.left,
-            seconds=pace(own, self.loaded.collection.settings.queue.seconds),
-        )
-
-    def _strip(self, own: Own) -> Iterable[Judgment]:
-        """The reviewer's last judgments in force, newest first."""
-        shown = 0
-        for event in reversed(own.events.values()):
-            if shown == STRIP:
-                return
-            if event.author == own.reviewer and not event.adjudication and own.in_force(event):
-                shown += 1
-                yield event
+    def _undecided(self, first: Mapping[str, Group[str]]) -> int:
+        """How many pairs of a comparison lack a judgment, by whomever."""
+        known = (name for name in first if name in self._pool.pairs)
+        return sum(len(self._ground.plot(name).needs.keys() & first[name]) for name in known)
 
 
 def _speaks_of(stale: Stale, item: Item) -> bool:

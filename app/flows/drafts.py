@@ -54,6 +54,7 @@ def draft_of(question: Question) -> Draft:
 def record_of(draft: Draft, name: str, before: Question | None = None) -> Question:
     """The record of a draft; what `before` said and a draft does not speak of stays.
 
+    But for the mark unsupported, where the draft asks something else: nobody searched for that.
     Raises InvalidInput with everything that is wrong with it.
     """
     kept = before.model_dump(exclude_unset=True) if before is not None else {}
@@ -72,7 +73,11 @@ def record_of(draft: Draft, name: str, before: Question | None = None) -> Questi
     }
     head = {"format": 1, "id": name, "text": draft.text.strip(), "category": draft.category.strip()}
     try:
-        return Question.model_validate({**kept, **head, **said})
+        question = Question.model_validate({**kept, **head, **said})
+        if before is not None and "unsupported_as_of" in kept and question.hash != before.hash:
+            del kept["unsupported_as_of"]
+            question = Question.model_validate({**kept, **head, **said})
+        return question
     except ValidationError as error:
         raise InvalidInput.of(problems_in(error, "", fields, "Correct it")) from error
 
@@ -118,6 +123,11 @@ def effects(loaded: Loaded, before: Question, after: Question) -> tuple[str, ...
             "until they are confirmed."
             if number
             else "No label depends on text, need and facts yet."
+        )
+    if before.unsupported_as_of is not None and after.unsupported_as_of is None:
+        found.append(
+            "It is then no longer marked unsupported: the corpus was searched for what it asked "
+            "before."
         )
     moved = [name for name in ("category", "split", "tags") if _differs(name, before, after)]
     if moved:

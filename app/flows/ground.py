@@ -12,11 +12,14 @@ from app.flows.pooling import Pool, Work
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One question: its texts, those that need a judgment now and why, and how many are settled."""
+    """One question: the texts that may be judged, those that need it now and why; how many are
+    settled, of how many in all. What was retired is settled and not to be judged.
+    """
 
     texts: tuple[str, ...]
     needs: Mapping[str, Work]
     settled: int
+    total: int
 
 
 class Ground:
@@ -35,7 +38,7 @@ class Ground:
         if self._sums is not None and before is not None:
             now = self.plot(question)
             self._sums[0] += now.settled - before.settled
-            self._sums[1] += len(now.texts) - len(before.texts)
+            self._sums[1] += now.total - before.total
 
     def plot(self, question: str) -> Plot:
         """One question as it is now."""
@@ -49,7 +52,7 @@ class Ground:
         """Pairs of the collection that have the judgments they need, and pairs in all."""
         if self._sums is None:
             plots = [self.plot(question) for question in self.pool.pairs]
-            self._sums = [sum(p.settled for p in plots), sum(len(p.texts) for p in plots)]
+            self._sums = [sum(p.settled for p in plots), sum(p.total for p in plots)]
         return self._sums[0], self._sums[1]
 
     def needed(self, pair: Pair) -> int:
@@ -69,10 +72,11 @@ class Ground:
     def _plot(self, question: str) -> Plot:
         pooled = self.pool.pairs.get(question, {})
         judged = self.coverage.by_question.get(question, {})
-        texts = [*pooled, *(text for text, who in judged.items() if text not in pooled)]
-        implicit = self.pool.implicit if self.coverage.is_graded(question) else frozenset()
+        every = [*pooled, *(text for text, who in judged.items() if text not in pooled)]
+        texts = [text for text in every if not self.coverage.is_retired((question, text))]
+        implicit = self.pool.implicit if self._is_covered(question) else frozenset()
         needs: dict[str, Work] = {}
-        settled = 0
+        settled = len(every) - len(texts)
         for text in texts:
             pair, standing = (question, text), judged.get(text)
             if standing is None:
@@ -83,10 +87,19 @@ class Ground:
                 continue
             needed, audited = self._lot(pair)
             if missing(standing, needed):
-                unfresh = bool(standing.stale) and not standing.graders
+                said = standing.said.values()
+                unfresh = "stale" in said and "graded" not in said
                 needs[text] = pooled.get(text) or (Work.STALE if unfresh else Work.DEEPER)
                 continue
             settled += 1
             if audited and len(standing.graders) == needed and not standing.decided:
                 needs[text] = Work.AUDIT
-        return Plot(tuple(texts), needs, settled)
+        return Plot(tuple(texts), needs, settled, len(every))
+
+    def _is_covered(self, question: str) -> bool:
+        """Whether completeness settles pairs without a judgment.
+
+        Not where reviewers have only now begun: their first grade must not end the work on all
+        other pairs, though the numbers count them as 0 from then on.
+        """
+        return self.coverage.is_graded(question) and question not in self.coverage.begun

@@ -89,11 +89,13 @@ def say(
     *,
     reopened: str | None = None,
     stale: str | None = None,
+    blind: bool = True,
 ) -> Saved:
     """Save what a reviewer says of the item that was on screen; on the disk when this returns.
 
     `reopened` is the event that was shown as the reviewer's own judgment of the item, `stale` one
-    they gave before it was changed; either is replaced. Raises InvalidInput where the reviewer
+    they gave before it was changed; either is replaced. Not `blind`: they had seen what others
+    said of it. Raises InvalidInput where the reviewer
     may not grade or evidence is required,
     LabelConflict where question, chunk or guidelines have changed or the item was judged meanwhile
     (in another tab), LabelNotSaved where the disk refuses.
@@ -105,6 +107,7 @@ def say(
             f"the grade {said.grade} of {shown_item.key.short()} needs evidence in this collection",
             remedy="Press e, click the sentence that answers, and grade again",
         )
+    before = own.events.get(reopened or "")
     event = new_judgment(
         own.reviewer,
         shown_item.question,
@@ -114,6 +117,8 @@ def say(
         reason=said.reason,
         note=said.note or None,
         evidence=list(said.evidence),
+        # Who changes a grade that was not given blind has seen no less since.
+        blind=blind and (before is None or before.blind),
         text_hash=shown_item.text_hash,
         question_hash=shown_item.question_hash,
         guidelines=shown_item.guidelines,
@@ -121,14 +126,14 @@ def say(
     )
 
     def as_shown() -> None:
-        before = own.fresh.get(shown_item.pair)
-        if before is not None and before.event != reopened:
+        there = own.fresh.get(shown_item.pair)
+        if there is not None and there.event != reopened:
             raise LabelConflict(
-                f"{shown_item.key.short()} was already judged at {before.time[11:19]} UTC "
-                f"({words_of(before)}), perhaps in another tab",
+                f"{shown_item.key.short()} was already judged at {there.time[11:19]} UTC "
+                f"({words_of(there)}), perhaps in another tab",
                 remedy="Nothing was saved: look at it again to change it",
             )
-        if reopened is not None and before is None:
+        if reopened is not None and there is None:
             raise LabelConflict(
                 f"your judgment of {shown_item.key.short()} was taken back meanwhile",
                 remedy="Nothing was saved: grade it again",
@@ -154,7 +159,12 @@ def undo(loaded: Loaded, own: Own, event_id: str) -> Saved:
     if last is None:
         raise LabelConflict("there is nothing of yours to undo", remedy="Go on grading")
     before = _before(last, own.events)
-    renewed = {"event": ids.event_id(), "time": now(), "replaces": last.event}
+    renewed = {
+        "event": ids.event_id(),
+        "time": now(),
+        "replaces": last.event,
+        "undoes": last.event,
+    }
     taken_back: dict[str, object] = {
         "kind": "withdraw",
         "grade": None,
@@ -210,11 +220,16 @@ def _lacks_evidence(loaded: Loaded, said: Said) -> bool:
 def _before(last: Judgment, events: Mapping[str, Judgment]) -> Judgment | None:
     """What an undo of a judgment brings back; behind what an undo brought back, what was before."""
     replaced = events.get(last.replaces or "")
-    origin = events.get(replaced.replaces or "") if replaced else None
-    own = {"event", "time", "replaces"}
-    if origin and origin.model_dump(exclude=own) == last.model_dump(exclude=own):
-        return _before(origin, events)
-    return replaced
+    restated: Judgment | None = None
+    if last.undoes is not None and last.undoes in events:
+        restated = _before(events[last.undoes], events)
+    elif "undoes" not in last.model_fields_set and replaced is not None:
+        # Earlier versions did not say so: there, equal words two events later were an undo's.
+        own = {"event", "time", "replaces", "undoes"}
+        origin = events.get(replaced.replaces or "")
+        if origin and origin.model_dump(exclude=own) == last.model_dump(exclude=own):
+            restated = origin
+    return _before(restated, events) if restated is not None else replaced
 
 
 def _append(loaded: Loaded, own: Own, event: Judgment, check: Callable[[], None]) -> Saved:

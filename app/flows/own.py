@@ -14,7 +14,8 @@ from app.core.judgments import Judgment, file_name
 from app.core.questions import Question
 from app.flows.loading import Loaded
 
-_Subject = tuple[str, object]
+#: The question, what was said of it, and whether as an adjudication.
+_Subject = tuple[str, object, bool]
 
 
 class Own:
@@ -22,7 +23,8 @@ class Own:
 
     `fresh` are grades and `cannot judge` by question and text, `later` what was put off, in the
     order it was; both only where neither text nor question has changed since, or the evidence still
-    stands. `stale` are the ids of the others. `events` are all events by id, in the file's order.
+    stands. `stale` are the ids of the others, `stale_decisions` those of adjudications, which are
+    nothing else here. `events` are all events by id, in the file's order.
     """
 
     def __init__(self, loaded: Loaded, reviewer: str) -> None:
@@ -45,6 +47,7 @@ class Own:
         self.fresh: dict[Pair, Judgment] = {}
         self.later: dict[Pair, Judgment] = {}
         self.stale: set[str] = set()
+        self.stale_decisions: set[str] = set()
         self._judged: dict[str, int] = {}
 
     def refresh(self) -> set[str]:
@@ -68,8 +71,10 @@ class Own:
         return self._judged.get(question, 0)
 
     def in_force(self, event: Judgment) -> bool:
-        """Whether an event is the last word on its subject, and no withdrawal."""
-        head = self._heads.of((event.question, text_judged(event, self._corpus)))
+        """Whether an event is the last word on its subject, and no withdrawal or adjudication."""
+        if event.adjudication:
+            return False
+        head = self._heads.of(self._subject(event))
         return head is not None and head.event == event.event and head.kind != "withdraw"
 
     @property
@@ -78,25 +83,27 @@ class Own:
         return next((one for one in reversed(self.events.values()) if self._stands(one)), None)
 
     def _stands(self, event: Judgment) -> bool:
-        told = self._told.get((event.question, text_judged(event, self._corpus)))
+        told = self._told.get(self._subject(event))
         return told is not None and told[0].event == event.event and bool(told[1])
 
     def _take(self, position: Position, event: Judgment) -> set[str]:
         self.events[event.event] = event
-        # An adjudication is no judgment of a reviewer's own work.
-        if event.author != self.reviewer or event.adjudication:
+        if event.author != self.reviewer:
             return set()
-        subject = (event.question, text_judged(event, self._corpus))
-        changed = self._heads.add(subject, position, event, event)
+        changed = self._heads.add(self._subject(event), position, event, event)
         for one in changed:
             self._tell(one)
-        return {question for question, _ in changed}
+        return {question for question, _, _ in changed}
+
+    def _subject(self, event: Judgment) -> _Subject:
+        return event.question, text_judged(event, self._corpus), event.adjudication
 
     def _tell(self, subject: _Subject) -> None:
         """Bring what is told of a subject up to its head."""
         before = self._told.pop(subject, None)
         if before is not None:
             self.stale.discard(before[0].event)
+            self.stale_decisions.discard(before[0].event)
             for pair in before[1]:
                 self._of[pair].pop(subject)
                 self._settle(pair)
@@ -104,9 +111,11 @@ class Own:
         if event is None or event.kind == "withdraw" or subject[0] not in self._questions:
             return
         pairs = self._pairs(event, subject[1])
-        self._told[subject] = event, pairs
         if not pairs and event.kind != "later":
-            self.stale.add(event.event)
+            (self.stale_decisions if event.adjudication else self.stale).add(event.event)
+        if event.adjudication:
+            pairs = ()  # no judgment of a reviewer's own work
+        self._told[subject] = event, pairs
         for pair in pairs:
             self._of.setdefault(pair, {})[subject] = event
             self._settle(pair)
@@ -124,7 +133,7 @@ class Own:
     def _settle(self, pair: Pair) -> None:
         """What was said of a text itself wins over what its evidence carried there."""
         said = self._of.get(pair, {})
-        event = said.get(pair) or next(iter(said.values()), None)
+        event = said.get((*pair, False)) or next(iter(said.values()), None)
         if self.fresh.pop(pair, None) is not None:
             self._judged[pair[0]] -= 1
         self.later.pop(pair, None)

@@ -85,19 +85,28 @@ def pool_of(loaded: Loaded) -> Pool:
     return Pool(found, hashes or frozenset(), from_runs)
 
 
-def deciding_pairs(loaded: Loaded, first: str, second: str) -> frozenset[Pair]:
-    """The pairs by which two executions, by id, differ within the K of the primary metric.
+def deciding_pairs(loaded: Loaded, first: str, second: str) -> dict[str, frozenset[str]]:
+    """Text hashes by question: where two executions, by id, differ within the primary metric's K.
 
     Those of them that are still to be judged can decide the comparison. Raises StoreError.
     """
     store_path = loaded.collection.workspace.store_path
     if not store_path.exists():
-        return frozenset()
+        return {}
     _, k = split_metric(loaded.collection.settings.scoring.primary)
     eligible = loaded.corpus.eligible
-    found = deciding(Store.at(store_path), loaded.collection.name, first, second, k)
-    return frozenset(
-        (question, eligible[key].text_hash)
-        for question, key in found
-        if key in eligible and question in loaded.questions
-    )
+    found: dict[str, set[str]] = {}
+    for question, key in deciding(Store.at(store_path), loaded.collection.name, first, second, k):
+        if key in eligible and question in loaded.questions:
+            found.setdefault(question, set()).add(eligible[key].text_hash)
+    return {question: frozenset(texts) for question, texts in found.items()}
+
+
+def trimmed(pool: Pool, loaded: Loaded) -> Pool:
+    """A pool without what is no longer there, for as long as the store is not asked again."""
+    texts = loaded.corpus.by_hash
+    pairs = {
+        name: {t: work for t, work in pool.pairs.get(name, {}).items() if t in texts}
+        for name in loaded.questions
+    }
+    return Pool(pairs, pool.implicit, pool.from_runs)

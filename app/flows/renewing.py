@@ -12,7 +12,7 @@ from app.core.judgments import Evidence, Judgment, file_name, new_judgment
 from app.core.ledger import Snapshot
 from app.core.staleness import Outlook, is_settled, outdated
 from app.core.text import canonical, shown
-from app.flows.archive import keep
+from app.flows.archive import keep_soon
 from app.flows.loading import Loaded
 from app.flows.roles import require_adjudicator, require_grader
 from app.flows.stale import Group, Stale, groups, outlook_of, stale_of
@@ -57,7 +57,7 @@ def confirm(
         return [canonical(event.model_dump()).encode() + b"\n" for event in events]
 
     notice = loaded.collection.ledger.append_lines(file_name(reviewer), lines)
-    keep(loaded, [one.chunk for one in chosen])
+    keep_soon(loaded, [one.chunk for one in chosen])
     return Renewed(tuple(events), notice)
 
 
@@ -83,7 +83,8 @@ def _require_stale(
     snapshot: Snapshot[Judgment], reviewer: str, chosen: Sequence[Stale], outlook: Outlook
 ) -> None:
     """Raise LabelConflict unless every item is in force, stale, and its chunk not judged anew."""
-    found, said = outdated(snapshot.events, reviewer, outlook)
+    among = {one.event.event for one in chosen}
+    found, said = outdated(snapshot.events, reviewer, outlook, among)
     there = {one.event.event: one for one in found}
     for one in chosen:
         entry = there.get(one.event.event)

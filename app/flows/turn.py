@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import pairwise
-from statistics import median
 
 from app.core.judgments import Judgment
 from app.flows.labeling import Item
-from app.flows.own import Own
 from app.flows.stale import Stale
-
-#: Judgments a pace is taken from; a longer pause between two is no judging.
-_RECENT, _LONGEST_PAUSE, _FEWEST = 30, 180.0, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +39,12 @@ class Turn:
     """One screen. `own` is the reviewer's judgment of the item, `strip` their last ones.
 
     `stale` is what they said of the item before it, or the question, was changed; of such judgments
-    they have `stale_in_all`. `deciding` pairs are left to be judged for a comparison, None where
-    none was asked for.
+    they have `stale_in_all`. `deciding` pairs of a comparison lack a judgment, by whomever; None
+    where none was asked for.
 
-    `blocked`: there is something left for the reviewer, but others have it on screen now.
+    `unreturned`: the question asked for has no pair at all; `elsewhere`: it has none left, this is
+    its text, and the item is another's. `blocked`: there is something left for the reviewer, but
+    others have it on screen now.
     """
 
     item: Item | None
@@ -61,6 +56,8 @@ class Turn:
     progress: Progress
     strip: tuple[Judgment, ...]
     deciding: int | None
+    unreturned: bool
+    elsewhere: str | None
     blocked: bool
 
 
@@ -72,19 +69,3 @@ def duration(seconds: float) -> str:
     # To 5 minutes: more would promise what nobody knows.
     minutes = 5 * round(minutes / 5)
     return f"{minutes // 60} h {minutes % 60:02}"
-
-
-def pace(own: Own, otherwise: float) -> float:
-    """Seconds an item takes a reviewer: the median of their last pauses between judgments."""
-    times: list[float] = []
-    for event in reversed(own.events.values()):
-        if len(times) > _RECENT:
-            break
-        if event.author == own.reviewer and event.kind in ("grade", "cannot-judge"):
-            try:
-                times.append(datetime.fromisoformat(event.time).timestamp())
-            except ValueError:
-                continue
-    pauses = [later - earlier for later, earlier in pairwise(times)]
-    pauses = [pause for pause in pauses if 0 < pause <= _LONGEST_PAUSE]
-    return max(1.0, median(pauses)) if len(pauses) >= _FEWEST else otherwise

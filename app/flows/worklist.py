@@ -92,7 +92,7 @@ class Worklist:
     ) -> Pair | None:
         """What is to be judged next: the rest of a question first, what was put off last.
 
-        `passed` comes after everything else but what was put off; what is not `free` does not come.
+        `passed` comes after everything else of its kind; what is not `free` does not come.
         """
         names = self.order if question is None else [question, *self.order]
         rest: list[Pair] = []
@@ -109,6 +109,7 @@ class Worklist:
                     return pair
                 rest.append(pair)
         later = [(q, t) for q, t in self._own.later if t in self.page(q).later]
+        later.sort(key=lambda pair: pair in passed)
         return next((pair for pair in [*rest, *later] if free(pair)), None)
 
     @property

@@ -149,8 +149,8 @@ def page(loaded: Loaded) -> None:
         return
     link = f"/?collection={loaded.collection.name}&compare={first}..{second}"
     st.html(
-        f'<p class="desk-meta"><a href="{text.escape(link)}" target="_self">Judge what can still '
-        "decide this comparison</a>: the pairs the two do not share, on page Label.</p>"
+        f'<p class="desk-meta"><a href="{text.escape(link)}" target="_self">Judge the pairs '
+        "that can still decide this comparison</a>, on page Label.</p>"
     )
     comparison(loaded, usable[first], usable[second])
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from app.core.errors import DeskError
+from app.core.errors import DeskError, StoreError
 from app.engines.retrieval import Engine
 from app.flows.bench import Bench
 from app.flows.claims import Claims
 from app.flows.loading import Loaded, load
-from app.flows.pooling import pool_of
+from app.flows.pooling import pool_of, trimmed
 from app.flows.sharing.unpublished import Watch
 from app.workspace import Collection, Signature, Workspace, signature_of
 
@@ -22,6 +22,9 @@ from app.workspace import Collection, Signature, Workspace, signature_of
 _MOST_ENGINES = 4
 #: Seconds for which an engine that could not be opened is not tried again.
 _FAILED_FOR = 2.0
+#: Seconds that a look at the source files may take for every press; a longer one is repeated after
+#: so many times what it took.
+_QUICK, _REST = 0.01, 20
 
 
 @dataclass
@@ -49,6 +52,7 @@ class Kept:
         """Nothing is read before it is asked for."""
         self._reading = Lock()
         self._collections: dict[str, _One] = {}
+        self._looked: dict[str, tuple[float, float]] = {}
         self._filling = Lock()
         self._engines: OrderedDict[str, _Engine] = OrderedDict()
         self.watch = Watch()
@@ -64,22 +68,29 @@ class Kept:
         """
         with self._reading:
             one = self._one(workspace, name, labels=renewed)
-            pin, old = one.collection.guidelines_pin(), one.bench
-            fits = old is not None and (
-                old.loaded.corpus is one.loaded.corpus
-                and old.loaded.questions is one.loaded.questions
-                and one.guidelines == pin
-            )
-            if fits and not renewed:
-                assert old is not None
+            pin, runs = one.collection.guidelines_pin(), signature_of([workspace.store_path])
+            old = one.bench if one.guidelines == pin else None
+            if old is None or not _stands_on(old, one.loaded):
+                old = None
+            elif not renewed or runs == one.runs:
                 return old
-            runs = signature_of([workspace.store_path])
-            if old is None or not fits:
-                one.bench = Bench(one.loaded, pool_of(one.loaded), one.claims)
-            elif runs != one.runs:
-                old.renew(pool_of(one.loaded))
+            loaded, before = one.loaded, one.bench
+        # Not while all others wait: another process may hold the store for seconds.
+        if before is not None and not renewed:
+            pool, runs = trimmed(before.pool, loaded), ()
+        else:
+            try:
+                pool = pool_of(loaded)
+            except StoreError:
+                if before is None or not _stands_on(before, loaded):
+                    raise
+                return before  # grading goes on; what was run is looked for at the next run
+        with self._reading:
+            if one.bench is not None and _stands_on(one.bench, loaded) and one.guidelines == pin:
+                one.bench.renew(pool)
+            else:
+                one.bench = Bench(loaded, pool, one.claims)
             one.guidelines, one.runs = pin, runs
-            assert one.bench is not None
             return one.bench
 
     def _one(self, workspace: Workspace, name: str, *, labels: bool = True) -> _One:
@@ -91,7 +102,8 @@ class Kept:
             collection = kept.collection  # its ledgers have been read before
         else:
             kept = None
-        source, asked = collection.source_signature(), collection.question_signature()
+        source = self._source(collection, kept, exactly=labels)
+        asked = collection.question_signature()
         judged = collection.label_signature() if labels or kept is None else kept.labels
         if kept is None or kept.source != source:
             kept = _One(collection, source, asked, judged, load(collection))
@@ -103,6 +115,21 @@ class Kept:
             kept.asked, kept.labels = asked, judged
         self._collections[name] = kept
         return kept
+
+    def _source(self, collection: Collection, kept: _One | None, *, exactly: bool) -> Signature:
+        """The state of the source files, looked at anew unless that takes long and was just done.
+
+        A grade is pinned to the text that was on screen, so that a moment does no harm.
+        """
+        when, took = self._looked.get(collection.name, (0.0, 0.0))
+        if kept is not None and not exactly and time.monotonic() < when + _REST * took:
+            return kept.source
+        began = time.monotonic()
+        found = collection.source_signature()
+        now = time.monotonic()
+        took = now - began
+        self._looked[collection.name] = now, took if took > _QUICK else 0.0
+        return found
 
     def engine(self, identity: str, make: Callable[[], Engine]) -> Engine:
         """A filled engine, filled once."""
@@ -129,3 +156,8 @@ class _Engine:
     filled: Engine | None = None
     failed: DeskError | None = None
     until: float = 0.0
+
+
+def _stands_on(bench: Bench, loaded: Loaded) -> bool:
+    """Whether a bench was made of the corpus and the questions as they are now."""
+    return bench.loaded.corpus is loaded.corpus and bench.loaded.questions is loaded.questions

@@ -45,9 +45,10 @@ def notice(sentence: str) -> None:
     st.html(f'<p class="desk-meta" role="note">{escape(sentence)}</p>')
 
 
-def saved(words: str) -> None:
-    """That something is on the disk, said quietly and to screen readers."""
-    st.html(f'<p class="desk-saved" role="status">{escape(words)}</p>')
+def saved(words: str, more: str | None = None) -> None:
+    """That something is on the disk, said quietly and to screen readers; `more` under the mouse."""
+    title = f' title="{escape(more)}"' if more else ""
+    st.html(f'<p class="desk-saved" role="status"{title}>{escape(words)}</p>')
 
 
 def title(words: str) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from app.core.errors import DeskError, InvalidInput, Problem
 from app.flows.exchange.importing import TAKES, Options
 from app.flows.exchange.labels import import_labels
 from app.flows.exchange.outcome import Outcome
+from app.flows.exchange.permitted import Limits, limits_of, require_within
 from app.flows.exchange.questions import import_questions
 from app.flows.loading import Loaded
 from app.flows.roles import require_grader
@@ -77,10 +79,30 @@ def tried(loaded: Loaded, kind: Kind, upload: Upload, options: Options) -> Outco
 def taken(loaded: Loaded, reviewer: str, kind: Kind, upload: Upload, options: Options) -> Outcome:
     """Import a file; nothing is written where a row is refused, unless the options skip them.
 
-    Raises InvalidInput where the reviewer may not grade, and as `tried`.
+    Raises InvalidInput where the reviewer may not grade, and as `tried` and `require_permitted`.
     """
-    require_grader(loaded.collection.workspace, reviewer)
+    workspace = loaded.collection.workspace
+    require_grader(workspace, reviewer)
+    if limits_of(workspace, reviewer) != Limits():
+        found = tried(loaded, kind, upload, options)
+        require_permitted(loaded, reviewer, kind, upload, found)
     return _imported(loaded, kind, upload, replace(options, dry_run=False))
+
+
+def require_permitted(
+    loaded: Loaded, reviewer: str, kind: Kind, upload: Upload, found: Outcome
+) -> None:
+    """Raise InvalidInput where a file brings what the reviewer may not import.
+
+    Those are decisions of a reviewer who may not adjudicate and, where a sign-in says who that is,
+    also labels and events of other people. `found` is what trying the file came to.
+    """
+    limits = limits_of(loaded.collection.workspace, reviewer)
+    if kind != "labels" or limits == Limits():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = _written(folder, kind, upload)
+        require_within(loaded, limits, path, found.authors, called(upload.name))
 
 
 def called(name: str) -> str:
@@ -91,13 +113,13 @@ def called(name: str) -> str:
 
 
 def _imported(loaded: Loaded, kind: Kind, upload: Upload, options: Options) -> Outcome:
-    name, ending = called(upload.name), _ending(kind, upload.name)
+    name = called(upload.name)
+    ending = _ending(kind, name)
     _require_readable(name, ending, upload.data, loaded.collection.name, kind)
     words: dict[str, Any] = {one: getattr(options, one) for one in TAKES[kind]}
     words |= {"dry_run": options.dry_run, "skip_refused": options.skip_refused}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{secrets.token_hex(12)}{ending}"
-        path.write_bytes(upload.data)
+        path = _written(folder, kind, upload)
         names = {str(path): name, path.name: name}
         if kind == "labels":
             words["loaded"] = loaded
@@ -106,16 +128,35 @@ def _imported(loaded: Loaded, kind: Kind, upload: Upload, options: Options) -> O
                 keys.write_bytes(upload.keys)
                 names |= {str(keys): called(upload.keys_name), keys.name: called(upload.keys_name)}
         bring: Callable[..., Outcome] = import_labels if kind == "labels" else import_questions
-        try:
+        with named(names):
             found = bring(loaded.collection, path, **words)
-        except DeskError as error:
-            error.problems = tuple(_renamed(one, names) for one in error.problems)
-            error.args = ("\n".join(map(str, error.problems)),)
-            raise
+    name_as_theirs(found, names)
+    return found
+
+
+@contextmanager
+def named(names: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    """What is raised inside calls files as their owners do. `names` are those by ours."""
+    try:
+        yield names
+    except DeskError as error:
+        error.problems = tuple(_renamed(one, names) for one in error.problems)
+        error.args = ("\n".join(map(str, error.problems)),)
+        raise
+
+
+def name_as_theirs(found: Outcome, names: Mapping[str, str]) -> None:
+    """Let an outcome call files as their owners do. `names` are those by ours."""
     found.source = _in_words(found.source, names)
     found.notes = [_in_words(note, names) for note in found.notes]
     found.refused.problems = [_renamed(one, names) for one in found.refused.problems]
-    return found
+
+
+def _written(folder: str, kind: Kind, upload: Upload) -> Path:
+    """The file in a folder, under a name of our own."""
+    path = Path(folder) / f"{secrets.token_hex(12)}{_ending(kind, upload.name)}"
+    path.write_bytes(upload.data)
+    return path
 
 
 def _ending(kind: Kind, name: str) -> str:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, tzinfo
-from functools import partial
+from functools import cached_property, partial
 from typing import get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-import streamlit as st
 
 from app.core.judgments import Reason
 from app.core.model import HIGHEST_GRADE
 from app.flows.bench import Bench
-from app.flows.labeling import Item, Said, words_of
-from app.ui import identity, state
+from app.flows.labeling import Item, Said, item, words_of
+from app.ui import identity, seen, state
 from app.ui.label import drafts, keys
 from app.ui.label.session import Mode, Session, session_of
+from app.ui.label.times import when
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
 #: Keys of the reasons, while they are asked for.
@@ -30,13 +27,13 @@ def press(collection: str, reviewer: str) -> None:
         act(collection, reviewer, str(found.get("act")), str(found.get("item")), found.get("value"))
 
 
-def act(collection: str, reviewer: str, name: str, item: str, value: object = None) -> None:
+def act(collection: str, reviewer: str, name: str, of: str, value: object = None) -> None:
     """A key or a button of the item with this id."""
     session = session_of(collection, reviewer)
     session.refused = None
     with state.acting():
         shown = session.shown
-        if name != "undo" and (shown.id if shown else "") != item:
+        if name != "undo" and (shown.id if shown else "") != of:
             session.refused = "That was meant for another item than the one on screen: not used."
             return
         if shown is not None and name in _ON_ITEM:
@@ -54,7 +51,7 @@ class _Act:
         self.session, self.collection, self.reviewer = session, collection, reviewer
         self.item, self.value = shown, value
 
-    @property
+    @cached_property
     def bench(self) -> Bench:
         return state.bench(self.collection)
 
@@ -69,27 +66,37 @@ def _say(act: _Act, said: Said) -> None:
     session = act.session
     before = session.stale.event.event if session.stale and said.kind != "later" else None
     saved, why = act.bench.say(
-        act.reviewer, act.shown, said, session.reopened, before, session.deciding
+        act.reviewer,
+        act.shown,
+        said,
+        session.reopened,
+        before,
+        session.deciding,
+        blind=not seen.has(act.collection, act.reviewer, act.shown.pair),
     )
     session.saved = f"Saved {clock(saved.event.time)}: {said.words}"
-    if why is not None:
-        session.saved += f", asked for because {why.words}"
+    session.why = f"Asked for because {why.words}." if why is not None else None
     session.notice = saved.notice
     session.mode = "grade"
     if said.kind != "later":
-        drafts.forget(act.shown)
-    session.advance()
+        session.drafts.pop(act.shown.id, None)
+    if session.searching:
+        session.mode = "search"  # back to what was found
+    else:
+        session.advance()
 
 
 def _grade(act: _Act, grade: int) -> None:
-    drafts.take_note(act.shown)
-    found = drafts.evidence_in(act.bench.loaded, act.shown)
-    _say(act, Said("grade", grade, note=drafts.draft_of(act.shown).note, evidence=found))
+    draft = act.session.draft(act.shown)
+    drafts.take_note(draft)
+    found = drafts.evidence_in(act.bench.loaded, act.shown, draft)
+    _say(act, Said("grade", grade, note=draft.note, evidence=found))
 
 
 def _reason(act: _Act, reason: Reason) -> None:
-    drafts.take_note(act.shown)
-    _say(act, Said("cannot-judge", reason=reason, note=drafts.draft_of(act.shown).note))
+    draft = act.session.draft(act.shown)
+    drafts.take_note(draft)
+    _say(act, Said("cannot-judge", reason=reason, note=draft.note))
 
 
 def _later(act: _Act) -> None:
@@ -111,7 +118,7 @@ def _still(act: _Act) -> None:
     session.saved = f"Saved {clock(event.time)}: still {words_of(event)}"
     session.notice = renewed.notice
     session.mode = "grade"
-    drafts.forget(act.shown)
+    session.drafts.pop(act.shown.id, None)
     session.advance()
 
 
@@ -119,11 +126,20 @@ def _undo(act: _Act) -> None:
     identity.confirm(act.reviewer)
     saved = act.bench.undo(act.reviewer)
     event, session = saved.event, act.session
-    session.saved = f"Taken back {clock(event.time)}: {event.key.short()}"
+    undone = act.bench.own(act.reviewer).events.get(event.undoes or "")
+    session.saved = f"Taken back {clock(event.time)}: {words_of(undone or event)}"
+    session.why = None
+    session.searching = False
     session.notice = saved.notice
     session.mode = "grade"
-    if event.question in act.bench.loaded.questions:
-        session.go((event.question, event.key))
+    loaded = act.bench.loaded
+    if event.question not in loaded.questions or event.key not in loaded.corpus.eligible:
+        return
+    session.go((event.question, event.key))
+    if event.kind == "withdraw" and undone is not None:
+        # Note and evidence are there again: it was the grade that was hasty.
+        shown = item(loaded, event.question, event.key)
+        session.drafts[shown.id] = drafts.draft_from(loaded, shown, undone, None)
 
 
 def _next(act: _Act) -> None:
@@ -147,16 +163,22 @@ def _toggle(name: str) -> Callable[[_Act], None]:
 def _mode(name: Mode) -> Callable[[_Act], None]:
     def mode(act: _Act) -> None:
         act.session.mode = "grade" if act.session.mode == name else name
+        act.session.focus = act.session.mode == name
+        act.session.searching = False
 
     return mode
 
 
 def _escape(act: _Act) -> None:
-    act.session.mode = "grade"
+    session = act.session
+    if session.mode == "search" and session.reopened is not None:
+        session.advance()  # what was found and graded is done with
+    session.mode, session.searching = "grade", False
+    session.around = session.document = False
 
 
 def _sentence(act: _Act) -> None:
-    drafts.toggle_sentence(act.shown, act.value)
+    drafts.toggle_sentence(act.shown, act.session.draft(act.shown), act.value)
 
 
 _ON_ITEM: dict[str, Callable[[_Act], None]] = {
@@ -179,10 +201,5 @@ _ANYWHERE: dict[str, Callable[[_Act], None]] = {"undo": _undo, "back": _back, "e
 
 def clock(time: str) -> str:
     """The time of an event as the reviewer's clock shows it: `14:03:22`."""
-    moment = datetime.fromisoformat(time)
-    zone: tzinfo | None = None
-    try:
-        zone = ZoneInfo(st.context.timezone) if st.context.timezone else None
-    except (ZoneInfoNotFoundError, ValueError):
-        zone = None
-    return f"{moment.astimezone(zone or UTC):%H:%M:%S}" + ("" if zone else " UTC")
+    day, _, clock_time = when(time).partition(" ")
+    return clock_time or day

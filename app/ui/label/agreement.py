@@ -10,7 +10,7 @@ from app.flows import charts
 from app.flows.agreeing import Agreement, Firsts
 from app.flows.loading import Loaded
 from app.ui import state, text
-from app.ui.label import agreement_items, remembered
+from app.ui.label import agreement_items, leaving, remembered
 
 #: More reviewers than this are compared in the table alone.
 _MOST_IN_HEATMAP = 20
@@ -19,6 +19,7 @@ _ALL, _BEGINNING = "*", "beginning"
 
 def show(loaded: Loaded, reviewer: str) -> None:
     """The view."""
+    leaving.leave_item(loaded.collection.name, reviewer)
     everything = remembered.first_judgments(loaded, None)
     with st.container(horizontal=True):
         category = _pick_category(everything)

@@ -12,8 +12,9 @@ from app.flows.agreeing import Agreement, Between, Firsts
 from app.flows.agreeing_cases import Case, cases, unjudged_by
 from app.flows.loading import Loaded
 from app.flows.roles import sees_unjudged
+from app.flows.sight import Sight
 from app.flows.wording import count, number
-from app.ui import state, text
+from app.ui import seen, state, text
 from app.ui.label.said import link, said
 
 _ON_A_PAGE = 20
@@ -120,7 +121,8 @@ def _items(
     if hidden:
         text.notice(
             f"{count(len(hidden), 'item')} not shown: you have not judged "
-            f"{'it' if len(hidden) == 1 else 'them'} yet, and others' grades would sway yours."
+            f"{'it' if len(hidden) == 1 else 'them'} yet, or only before a change, and others' "
+            "grades would sway yours."
         )
     if not behind:
         st.text("No item has these two grades. Pick another cell of the matrix.")
@@ -128,7 +130,10 @@ def _items(
     if len(kept) > _ON_A_PAGE:
         pages = -(-len(kept) // _ON_A_PAGE)
         page = st.pagination(pages, key=f"items-{names}-{grades}")
-    for case in kept[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
+    on_page = kept[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]
+    given = [event for case in on_page for event in (case.first, case.second)]
+    seen.mark(loaded.collection.name, reviewer, Sight(loaded).told(reviewer, given))
+    for case in on_page:
         st.html(_item(loaded, reviewer, names, case))
 
 

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from app.flows.bench import Bench
-from app.flows.labeling import words_of
+from app.flows.labeling import Item, words_of
 from app.flows.turn import Turn
-from app.ui import identity, state, text
-from app.ui.label import actions, keys
+from app.ui import state, text
+from app.ui.label import actions, drafts, keys
 from app.ui.label.session import Session
 
 #: Keys that do the same whatever is on screen.
@@ -41,26 +41,29 @@ _MODE_KEYS = {
     "note": {**_ITEM, **_ALWAYS, "Escape": "escape"},
     # What is on screen then is a list: nothing there can be graded by a key.
     "search": {"s": "search", "z": "undo", "Escape": "escape"},
-    "grade": {**_ITEM, **_ALWAYS},
+    "grade": {**_ITEM, **_ALWAYS, "Escape": "escape"},
 }
 
 #: What is focused when a mode begins.
 _FOCUS = {
-    "note": '[class*="st-key-note-of-"] textarea',
+    "note": '[class*="st-key-note-"] textarea',
     "search": '[class*="st-key-search-"] input',
 }
 
 
-def draw(bench: Bench, session: Session, turn: Turn, name: str, reviewer: str) -> None:
-    """The bar at the foot of the window."""
+def draw(
+    bench: Bench, session: Session, turn: Turn, name: str, reviewer: str, reason: str | None
+) -> None:
+    """The bar at the foot of the window; `reason` is why the reviewer may not grade."""
     item = turn.item
     here = item.id if item else ""
     with st.container(key="bar", gap="xxsmall"):
         state.show_failures()
-        if (reason := identity.why_not_grade(reviewer)) is not None:
+        if reason is not None:
             text.notice(reason)
             return
         if item is not None:
+            _fields(bench, session, item)
             with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                 if session.mode == "reason":
                     _reasons(name, reviewer, here)
@@ -76,6 +79,8 @@ def draw(bench: Bench, session: Session, turn: Turn, name: str, reviewer: str) -
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             if item is not None and session.mode != "search":
                 _tools(session, name, reviewer, here)
+            elif item is None and session.trail:
+                _button("←", "Back", "back", name, reviewer, here)
             if turn.strip:
                 _button("z", "Undo", "undo", name, reviewer, here)
             _status(session)
@@ -85,9 +90,18 @@ def draw(bench: Bench, session: Session, turn: Turn, name: str, reviewer: str) -
             session.mode,
             _MODE_KEYS[session.mode] if item is not None else _ALWAYS,
             partial(actions.press, name, reviewer),
-            focus=_FOCUS.get(session.mode),
-            scroll=".desk-here" if session.document else None,
+            focus=_FOCUS.get(session.mode) if session.focus else None,
         )
+    session.focus = False
+
+
+def _fields(bench: Bench, session: Session, item: Item) -> None:
+    """Evidence and note above the buttons, where neither is ever out of sight."""
+    draft = session.draft(item)
+    if session.mode == "evidence" or draft.sentences:
+        drafts.evidence_fields(bench.loaded, item, draft)
+    if session.mode == "note" or draft.note:
+        drafts.note_field(draft)
 
 
 def status_only(session: Session) -> None:
@@ -150,6 +164,6 @@ def _status(session: Session) -> None:
         text.problem(session.refused)
         session.refused = None
     if session.saved is not None:
-        text.saved(session.saved)
+        text.saved(session.saved, session.why)
     if session.notice is not None:
         text.notice(session.notice)

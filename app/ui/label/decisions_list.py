@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app.core.judgments import Judgment
 from app.core.model import HIGHEST_GRADE
 from app.flows.decisions import Decision, decisions, examples
 from app.flows.loading import Loaded
+from app.flows.sight import Sight, Words
 from app.flows.wording import count
-from app.ui import text
+from app.ui import seen, text
 from app.ui.label import deciding
 from app.ui.label.said import link, said
 
@@ -22,9 +25,12 @@ def show(loaded: Loaded, reviewer: str, *, may: bool) -> None:
     found = decisions(loaded)
     standing = {decision.event.event for decision in found}
     if not may:
-        kept = [d for d in found if reviewer in {one.author for one in (d.event, *d.judgments)}]
+        kept = _judged_by(loaded, reviewer, found)
         if hidden := len(found) - len(kept):
-            text.notice(f"{count(hidden, 'decision')} not shown: you have not judged those pairs.")
+            text.notice(
+                f"{count(hidden, 'decision')} not shown: you have not judged those pairs, or only "
+                "before a change."
+            )
         found = kept
     text.section(f"{count(len(found), 'decision')}")
     if not found:
@@ -32,11 +38,30 @@ def show(loaded: Loaded, reviewer: str, *, may: bool) -> None:
     page = 1
     if len(found) > _ON_A_PAGE:
         page = st.pagination(-(-len(found) // _ON_A_PAGE), key="decisions-page")
-    for decision in found[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
+    on_page = found[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]
+    _mark(loaded, reviewer, [one for d in on_page for one in (d.event, *d.judgments)])
+    for decision in on_page:
         st.html(_decision(loaded, reviewer, decision))
         if may:
             _actions(loaded, reviewer, decision)
-    _examples(loaded, standing)
+    _examples(loaded, reviewer, standing)
+
+
+def _judged_by(loaded: Loaded, reviewer: str, found: list[Decision]) -> list[Decision]:
+    """Those the reviewer had a part in, unless they have still, or again, to judge the pair."""
+    sight = Sight(loaded)
+    judged = sight.judged(reviewer, {d.event.question for d in found})
+    kept = []
+    for decision in found:
+        words = (decision.event, *decision.judgments)
+        others = [one for one in words if one.author != reviewer]
+        if len(others) < len(words) and sight.open(others) <= judged:
+            kept.append(decision)
+    return kept
+
+
+def _mark(loaded: Loaded, reviewer: str, words: Sequence[Words]) -> None:
+    seen.mark(loaded.collection.name, reviewer, Sight(loaded).told(reviewer, words))
 
 
 def _decision(loaded: Loaded, reviewer: str, decision: Decision) -> str:
@@ -90,7 +115,7 @@ def _actions(loaded: Loaded, reviewer: str, decision: Decision) -> None:
             deciding.propose_button(loaded, reviewer, decision)
 
 
-def _examples(loaded: Loaded, standing: set[str]) -> None:
+def _examples(loaded: Loaded, reviewer: str, standing: set[str]) -> None:
     """What was proposed, ready to be taken over by hand."""
     proposed = examples(loaded)
     text.section("Proposed examples")
@@ -100,8 +125,9 @@ def _examples(loaded: Loaded, standing: set[str]) -> None:
         return
     text.notice(f"To be taken over into {place} by hand, in your own words.")
     scale = loaded.collection.settings.grade_words
-    rows = []
-    for one in proposed[:100]:
+    rows, listed = [], proposed[:100]
+    _mark(loaded, reviewer, listed)
+    for one in listed:
         question = loaded.questions.get(one.question)
         words = " ".join(one.text.split())
         grade = min(int(one.grade), HIGHEST_GRADE)

@@ -12,10 +12,11 @@ from app.flows.adjudicating import OPEN, WITH_UNSETTLED, Dispute
 from app.flows.dispute_effects import Effect
 from app.flows.loading import Loaded
 from app.flows.roles import require_adjudicator
+from app.flows.sight import Sight
 from app.flows.wording import METRIC_WORDS, count
 from app.settings import split_metric
-from app.ui import state, text
-from app.ui.label import deciding, decisions_list, remembered
+from app.ui import seen, state, text
+from app.ui.label import deciding, decisions_list, leaving, remembered
 from app.ui.label.said import link, said
 
 _VIEWS = {
@@ -100,6 +101,8 @@ def _one(
     may: bool,
 ) -> None:
     """The pair picked: its place in the list, what was said of it, and the decision."""
+    places = {(d.question, key_token(d.key)) for d in ordered}
+    leaving.only_if_there(loaded.collection.name, reviewer, places)
     questions = list(dict.fromkeys(d.question for d in ordered))
     question = state.pick("Question", questions, "question", control=_quiet)
     tokens = [key_token(d.key) for d in ordered if d.question == question]
@@ -133,6 +136,7 @@ def _one(
         text.chunk_text(chunk.text, chunk.title, chunk.section, dispute.key.short())
         if len(dispute.keys) > 1:
             text.notice(f"The same text stands in {len(dispute.keys)} chunks; all get the grade.")
+    seen.mark(loaded.collection.name, reviewer, Sight(loaded).told(reviewer, dispute.judgments))
     st.html("".join(_lines(loaded, dispute)))
     text.notice("Names are shown once the pair is decided. The letters differ from pair to pair.")
     if may:
@@ -187,7 +191,9 @@ def _table(
     known: Mapping[tuple[str, str], Effect],
     name: str,
 ) -> None:
-    """Every pair with a link to it, in order; the first hundred."""
+    """Every pair with a link to it, in order; the first hundred. Grades stand on the pair alone,
+    which is then known to have been seen.
+    """
     rows = ""
     for dispute in ordered[:100]:
         there = link(
@@ -198,12 +204,12 @@ def _table(
         change = f"{effect.change:.3f}" if effect else "-"
         rows += (
             f'<tr><th scope="row">{there}</th><td class="desk-words">'
-            f"{text.escape(dispute.key.short())}</td><td>{dispute.low} to {dispute.high}</td>"
+            f"{text.escape(dispute.key.short())}</td>"
             f"<td>{len(dispute.judgments)}</td><td>{change}</td></tr>"
         )
     st.html(
         '<table class="desk-table"><thead><tr><th scope="col">question</th>'
-        '<th scope="col" class="desk-words">chunk</th><th scope="col">grades</th>'
+        '<th scope="col" class="desk-words">chunk</th>'
         '<th scope="col">judgments</th>'
         f'<th scope="col">effect on {text.escape(name)}</th></tr></thead>'
         f"<tbody>{rows}</tbody></table>"

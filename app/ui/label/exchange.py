@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.flows.loading import Loaded
 from app.ui import identity, state, text
-from app.ui.label import exchange_in, exchange_out
+from app.ui.label import exchange_in, exchange_out, leaving
 from app.ui.label.exchange_in import segments
 
 _WAYS = {"in": "Import", "out": "Export"}
@@ -14,6 +14,7 @@ _WAYS = {"in": "Import", "out": "Export"}
 
 def show(loaded: Loaded, reviewer: str) -> None:
     """The view."""
+    leaving.leave_item(loaded.collection.name, reviewer)
     with st.container(horizontal=True, gap="large"):
         way = state.pick("Way", list(_WAYS), "way", words=_WAYS, control=segments)
         kind = exchange_in.pick_kind() if way == "in" else None

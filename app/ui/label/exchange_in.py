@@ -11,6 +11,7 @@ import streamlit as st
 from app.core.errors import DeskError, InvalidInput
 from app.flows.exchange.importing import Options
 from app.flows.exchange.outcome import Outcome
+from app.flows.exchange.permitted import limits_of
 from app.flows.exchange.uploading import (
     MOST_BYTES,
     MOST_LINES,
@@ -18,6 +19,7 @@ from app.flows.exchange.uploading import (
     Kind,
     Upload,
     pasted,
+    require_permitted,
     taken,
     tried,
 )
@@ -76,10 +78,10 @@ def show(loaded: Loaded, reviewer: str, kind: Kind) -> None:
         text.notice("Nothing is written before you have seen what the file would do.")
         return
     mark = _mark(upload, options)
-    found = _try(loaded, kind, upload, options, mark)
+    found, reason = _try(loaded, reviewer, kind, upload, options, mark)
     if found is not None:
         exchange_told.outcome(found, kind, options)
-        _offer(loaded, reviewer, kind, prefix, found, mark)
+        _offer(loaded, reviewer, kind, prefix, found, mark, reason)
 
 
 def _options(prefix: str, kind: Kind) -> Options | None:
@@ -116,44 +118,71 @@ def _mark(upload: Upload, options: Options) -> str:
     return made.hexdigest()
 
 
-def _try(loaded: Loaded, kind: Kind, upload: Upload, options: Options, mark: str) -> Outcome | None:
-    """The dry run; done again only where the file, a choice or the collection has changed."""
+def _try(
+    loaded: Loaded, reviewer: str, kind: Kind, upload: Upload, options: Options, mark: str
+) -> tuple[Outcome | None, str | None]:
+    """The dry run, and why the reviewer may not do it, None where they may.
+
+    Done again only where the file, a choice, the collection or the reviewer's rights have changed.
+    """
     collection = loaded.collection
     signature = collection.source_signature(), collection.label_signature()
-    asked = (collection.name, kind, mark, signature)
+    limits = limits_of(collection.workspace, reviewer)
+    asked = (collection.name, reviewer, limits, kind, mark, signature)
     known = st.session_state.get("import-plan")
     if known is None or known[0] != asked:
         found: Outcome | None = None
         told: list[str] = []
+        reason: str | None = None
         with st.spinner("Reading the file"):
             try:
                 found = tried(loaded, kind, upload, options)
             except DeskError as error:
                 told = [exchange_told.on_page(sentence) for sentence in state.sentences(error)]
-        known = st.session_state["import-plan"] = (asked, found, told)
+            else:
+                reason = _why_not(loaded, reviewer, kind, upload, found)
+        known = st.session_state["import-plan"] = (asked, found, told, reason)
     for sentence in known[2]:
         text.problem(sentence)
-    plan: Outcome | None = known[1]
+    plan: tuple[Outcome | None, str | None] = known[1], known[3]
     return plan
 
 
+def _why_not(
+    loaded: Loaded, reviewer: str, kind: Kind, upload: Upload, found: Outcome
+) -> str | None:
+    try:
+        require_permitted(loaded, reviewer, kind, upload, found)
+    except InvalidInput as error:
+        return " ".join(state.sentences(error))
+    return None
+
+
 def _offer(
-    loaded: Loaded, reviewer: str, kind: Kind, prefix: str, found: Outcome, mark: str
+    loaded: Loaded,
+    reviewer: str,
+    kind: Kind,
+    prefix: str,
+    found: Outcome,
+    mark: str,
+    reason: str | None,
 ) -> None:
-    """The button, or why it cannot be pressed."""
+    """The button, or why it cannot be pressed; `reason` is why the reviewer may not."""
     refused = len(found.refused)
     what = "label" if kind == "labels" else "question"
     skip = refused > 0 and st.checkbox(
         f"Leave out the {count(refused, 'refused row')}", key=f"{prefix}-skip-{mark[:16]}"
     )
     stopped = bool(refused and not skip)
-    if stopped:
+    if reason is not None:
+        text.problem(reason)
+    elif stopped:
         text.notice("Nothing can be imported while rows are refused: mend them, or leave them out.")
     elif not found.new:
         text.notice("There is nothing to import: no row is new.")
     st.button(
         f"Import {count(found.new, what)}", key=f"{prefix}-import-{mark[:16]}", type="primary",
-        disabled=stopped or not found.new, on_click=_import,
+        disabled=stopped or reason is not None or not found.new, on_click=_import,
         args=(loaded.collection.name, reviewer, kind, prefix, mark, skip),
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ def searched(collection: str, question: str) -> list[str]:
 
 
 def draw(bench: Bench, session: Session, reviewer: str, question: str) -> None:
-    """The search field and what was found."""
+    """The search field and what was found; what is graded from there leads back to it."""
     asked = bench.loaded.questions[question]
     key = f"search-{question}"
     st.session_state.setdefault(key, asked.text)
@@ -38,8 +38,8 @@ def draw(bench: Bench, session: Session, reviewer: str, question: str) -> None:
             done.append(words)
         with st.spinner("Searching"):
             found = find_evidence(bench.loaded, reviewer, question, words, state.kept().engine)
-        st.session_state["found"] = (question, words, found)
-    kept = st.session_state.get("found")
+        session.found = (question, words, found)
+    kept = session.found
     if kept is None or kept[0] != question:
         text.notice("By meaning and by words. Results come in no order and without scores.")
         return
@@ -79,5 +79,5 @@ def _results(
 
 
 def _open(session: Session, question: str, key: ChunkKey) -> None:
-    session.mode = "grade"
+    session.mode, session.searching = "grade", True
     session.go((question, key))

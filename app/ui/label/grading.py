@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.core.corpus import front_matter_end
 from app.core.documents import document_of, neighbours
 from app.core.highlight import question_words
 from app.core.model import Chunk
@@ -17,7 +18,7 @@ from app.flows.labeling import Item
 from app.flows.loading import Loaded, require_questions
 from app.flows.pooling import deciding_pairs
 from app.flows.turn import Turn
-from app.ui import state, text
+from app.ui import identity, seen, state, text
 from app.ui.label import bar, drafts, finding, panel, practising, reading, renewing
 from app.ui.label.session import Session, session_of
 
@@ -27,26 +28,30 @@ def show(loaded: Loaded, reviewer: str) -> None:
     require_questions(loaded)
     name = loaded.collection.name
     session = session_of(name, reviewer)
+    before = session.url
     refused = session.read_url(st.query_params)
     state.settle()
     if refused is not None:
         text.notice(f"The link names {refused[1]!r} as {refused[0]}, which is not there.")
     bench = state.bench(name, renewed=True)
-    _deciding(loaded, session)
+    _deciding(loaded, session, linked=session.url != before and session.at is not None)
     panel.doubts(bench)
     _work(name, reviewer)
 
 
-def _deciding(loaded: Loaded, session: Session) -> None:
-    """What can still decide a comparison comes first, where a link asks for that."""
+def _deciding(loaded: Loaded, session: Session, *, linked: bool) -> None:
+    """What can still decide a comparison comes first, where a link asks for that; `linked`: it
+    names an item as well, which is shown.
+    """
     asked = st.query_params.get("compare")
     if asked == session.compare:
         return
-    session.compare, session.deciding = asked, frozenset()
+    session.compare, session.deciding = asked, None
     if asked:
         first, _, second = asked.partition("..")
         session.deciding = deciding_pairs(loaded, first, second)
-        session.at, session.question, session.pinned = None, None, False
+        if not linked:
+            session.at, session.question, session.pinned = None, None, False
 
 
 @st.fragment
@@ -63,18 +68,23 @@ def _work(name: str, reviewer: str) -> None:
             renewing.show(bench, name, reviewer)
             bar.status_only(session)
             return
+        reason = identity.why_not_grade(reviewer)
+        session.may_grade = reason is None
         turn = bench.turn(reviewer, session.wish())
         session.show(turn)
         session.write_url()
         left, right = st.columns([3, 1], gap="large")
         with left:
-            if turn.item is None:
+            panel.waiting(session, turn)
+            if turn.item is None and turn.unreturned:
+                _unreturned(bench, session, turn, reviewer)
+            elif turn.item is None:
                 panel.nothing_left(bench, session, turn)
             else:
                 _item(bench, session, turn, turn.item, reviewer)
         with right:
             panel.side(bench, session, turn, name, reviewer)
-        bar.draw(bench, session, turn, name, reviewer)
+        bar.draw(bench, session, turn, name, reviewer, reason)
 
 
 def _item(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str) -> None:
@@ -82,24 +92,48 @@ def _item(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str)
     loaded = bench.loaded
     question = loaded.questions[item.question]
     text.heading(question.text, question.need)
-    panel.facts(question)
+    panel.facts(question, category=loaded.collection.settings.queue.show_category)
     if session.mode == "search":
         # The item stays on screen for the keys that lead back to it.
         st.html(f'<span data-item="{item.id}"></span>')
         finding.draw(bench, session, reviewer, item.question)
         return
-    draft = drafts.begin(item, turn.own)
+    draft = _begun(loaded, session, turn, item)
+    if turn.elsewhere is not None:
+        text.notice(f"Every pair of “{turn.elsewhere}” is judged by you; this is another question.")
     panel.own_words(turn)
+    if turn.own is None and seen.has(loaded.collection.name, reviewer, item.pair):
+        text.notice(
+            "You have seen what others said of this pair: your judgment will be kept as not blind."
+        )
     if turn.stale is not None:
         renewing.beside(turn.stale)
     if session.document:
         _document(loaded, item)
     else:
         _chunk(loaded, session, item, draft)
-    if session.mode == "evidence" or draft.sentences:
-        drafts.evidence_fields(loaded, item, draft)
-    if session.mode == "note" or draft.note:
-        drafts.note_field(item, draft)
+
+
+def _unreturned(bench: Bench, session: Session, turn: Turn, reviewer: str) -> None:
+    """A question nothing was returned for yet: only a search finds something to judge."""
+    asked = turn.question or ""
+    question = bench.loaded.questions[asked]
+    text.heading(question.text, question.need)
+    panel.facts(question, category=bench.loaded.collection.settings.queue.show_category)
+    text.notice(
+        "Nothing was returned for this question yet, so there is nothing to judge: search for "
+        f"evidence here, or run desk evaluate {bench.loaded.collection.name}."
+    )
+    finding.draw(bench, session, reviewer, asked)
+
+
+def _begun(loaded: Loaded, session: Session, turn: Turn, item: Item) -> drafts.Draft:
+    """The draft of what is on screen: begun from the reviewer's own judgment of it, if any."""
+    draft, own = session.draft(item), turn.own
+    if draft.of != (own.event if own else None):
+        made = drafts.draft_from(loaded, item, own, own.event) if own else drafts.Draft()
+        draft = session.drafts[item.id] = made
+    return draft
 
 
 def _chunk(loaded: Loaded, session: Session, item: Item, draft: drafts.Draft) -> None:
@@ -137,12 +171,14 @@ def _document(loaded: Loaded, item: Item) -> None:
     """The whole document with the chunk marked."""
     found = document_of(loaded.corpus, loaded.collection.source(), item.key)
     most = reading.SHOWN
-    begin, end = max(0, found.start - most), min(len(found.text), found.end + most)
-    cut_before = f"… {begin:,} characters before\n" if begin else ""
+    front = min(front_matter_end(found.text), found.start)
+    begin, end = max(front, found.start - most), min(len(found.text), found.end + most)
+    cut_before = f"… {begin:,} characters before\n" if begin > front else ""
     cut_after = f"\n… {len(found.text) - end:,} characters after" if end < len(found.text) else ""
     st.html(
-        f'<p class="desk-meta">The whole document: {text.origin(item.title, "", item.key.document)}'
-        '</p><div class="desk-chunk desk-judged desk-whole" dir="auto" data-testid="chunk" '
+        f'<p class="desk-meta">The whole document, Esc closes it: '
+        f"{text.origin(item.title, '', item.key.document)}</p>"
+        '<div class="desk-chunk desk-judged desk-whole" dir="auto" data-testid="chunk" '
         f'data-item="{item.id}">{cut_before}{text.escape(found.text[begin : found.start])}'
         f'<span class="desk-here">{text.escape(found.text[found.start : found.end])}</span>'
         f"{text.escape(found.text[found.end : end])}{cut_after}</div>"

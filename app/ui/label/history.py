@@ -13,8 +13,8 @@ from app.flows.wording import count
 from app.ui import state, text
 from app.ui.label import history_item
 from app.ui.label.history_item import quotes, standing_words, what
+from app.ui.label.leaving import keep_history, leave_grading
 from app.ui.label.said import link
-from app.ui.label.session import session_of
 from app.ui.label.times import when
 
 _ANY = "*"
@@ -26,10 +26,11 @@ _MOST = 160
 def show(loaded: Loaded, reviewer: str) -> None:
     """The view."""
     st.html(history_item.STYLE)
-    left = _leave_grading(loaded.collection.name, reviewer)
+    left = leave_grading(loaded.collection.name, reviewer)
     question, chunk = st.query_params.get("question"), st.query_params.get("chunk")
     key = key_of(chunk) if chunk is not None else None
-    if question is not None and key is not None:
+    if question is not None and chunk is not None and key is not None:
+        keep_history(question, chunk)
         state.settle()
         history_item.show(loaded, reviewer, question, key)
         return
@@ -38,19 +39,6 @@ def show(loaded: Loaded, reviewer: str) -> None:
     if chunk is not None:
         text.notice(f"The link names {chunk!r} as chunk, which is not there.")
     _own(loaded, reviewer, asked, words, left)
-
-
-def _leave_grading(collection: str, reviewer: str) -> tuple[str, ChunkKey] | None:
-    """The item that was on screen on the view Grade, where the address still says so.
-
-    It was not asked for here, so it is taken out of the address.
-    """
-    session = session_of(collection, reviewer)
-    query = st.query_params
-    if session.url[0] is None or (query.get("question"), query.get("chunk")) != session.url:
-        return None
-    history_item.leave()
-    return session.at
 
 
 def _narrow(loaded: Loaded) -> tuple[str, str]:

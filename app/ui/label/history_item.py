@@ -12,8 +12,10 @@ from app.core.judgments import Judgment, Retirement
 from app.core.model import HIGHEST_GRADE, ChunkKey
 from app.flows.item_history import ItemHistory, Standing, Step, item_history
 from app.flows.loading import Loaded
+from app.flows.question_list import Entry
+from app.flows.sight import Sight
 from app.flows.wording import count
-from app.ui import identity, text
+from app.ui import identity, seen, text
 from app.ui.label.said import link
 from app.ui.label.times import when
 
@@ -53,6 +55,8 @@ def show(loaded: Loaded, reviewer: str, question: str, key: ChunkKey) -> None:
     if not found.steps:
         text.notice("Nothing to show." if found.judged else "You have said nothing of it.")
         return
+    words = [step.what for step in found.steps if not isinstance(step.what, Entry)]
+    seen.mark(name, reviewer, Sight(loaded).told(reviewer, words))
     body = "".join(_step(loaded, step) for step in found.steps)
     st.html(
         f'<ol class="desk-history" aria-label="Events of this item, the first first">{body}</ol>'

@@ -27,12 +27,11 @@ def listen(
     on_press: Callable[[], None],
     *,
     focus: str | None = None,
-    scroll: str | None = None,
 ) -> None:
     """Listen for keys while an item is on screen.
 
-    `keys` are the acts of this mode by key; `focus` and `scroll` are selectors of what is focused
-    or brought into view when this turn is drawn.
+    `keys` are the acts of this mode by key; `focus` is a selector of what is focused when this turn
+    is drawn. A new item is shown from its top.
     """
     _LISTENER(
         key="keys",
@@ -42,7 +41,6 @@ def listen(
             "mode": mode,
             "keys": dict(keys),
             "focus": focus,
-            "scroll": scroll,
         },
         on_press_change=on_press,
     )

@@ -26,14 +26,16 @@ def doubts(bench: Bench) -> None:
         )
 
 
-def facts(question: Question) -> None:
-    """Category, and the facts a complete answer states."""
-    tags = " · ".join([question.category, *question.tags])
-    body = f'<p class="desk-meta">{text.escape(tags)}</p>'
+def facts(question: Question, *, category: bool) -> None:
+    """The facts a complete answer states, and the category where reviewers may see it."""
+    body = f'<p class="desk-meta">{text.escape(question.category)}</p>' if category else ""
     if question.facts:
         rows = "".join(f"<li>{text.escape(fact.text)}</li>" for fact in question.facts)
-        body += f'<ul class="desk-facts" aria-label="Facts a complete answer states">{rows}</ul>'
-    st.html(body)
+        body += (
+            f'<p class="desk-meta">A complete answer states:</p><ul class="desk-facts">{rows}</ul>'
+        )
+    if body:
+        st.html(body)
 
 
 def own_words(turn: Turn) -> None:
@@ -92,22 +94,13 @@ def _all(session: Session) -> None:
 
 def side(bench: Bench, session: Session, turn: Turn, name: str, reviewer: str) -> None:
     """Progress, where to go, guidelines, and the last judgments."""
-    _progress(turn, session)
-    words = bench.loaded.collection.guidelines()
-    if words:
-        st.html(
-            '<details class="desk-guide" open><summary><kbd>g</kbd> How to grade</summary>'
-            f'<div class="desk-plain">{text.prose(words)}</div></details>'
-        )
-    if turn.stale_in_all:
-        many = turn.stale_in_all
-        words = f"Confirm {many} stale judgments" if many > 1 else "Confirm 1 stale judgment"
-        st.button(words, key="renew", on_click=_renew, args=(session,))
-    _strip(turn, bench)
     with st.popover("Go to a question", key="go", on_change="rerun") as go:
         # A list of thousands is not sent with every chunk.
         if go.open:
             _questions(bench, session)
+    _progress(turn, session)
+    guidelines(bench)
+    _strip(turn, bench)
     if (waiting := state.unpublished(bench.loaded.collection)) is not None:
         st.caption(waiting.words, help=waiting.help)
 
@@ -120,11 +113,32 @@ def _questions(bench: Bench, session: Session) -> None:
         names,
         index=None,
         key="go-question",
-        format_func=lambda one: f"{one}: {bench.loaded.questions[one].text}",
+        format_func=lambda one: f"{bench.loaded.questions[one].text} ({one})",
         on_change=_go,
         args=(session,),
         placeholder="Type some of its words",
     )
+
+
+def guidelines(bench: Bench) -> None:
+    """How to grade, in a panel that the browser remembers as open or closed."""
+    words = bench.loaded.collection.guidelines()
+    if words:
+        st.html(
+            '<details class="desk-guide" open><summary><kbd>g</kbd> How to grade</summary>'
+            f'<div class="desk-plain">{text.prose(words)}</div></details>'
+        )
+
+
+def waiting(session: Session, turn: Turn) -> None:
+    """That judgments of the reviewer do not count until they are confirmed."""
+    many = turn.stale_in_all
+    if not many:
+        return
+    words = f"{many} of your judgments wait" if many > 1 else "One of your judgments waits"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        text.caption(f"{words} to be confirmed: what was judged has changed.")
+        st.button("Confirm", key="renew", on_click=_renew, args=(session,))
 
 
 def _renew(session: Session) -> None:
@@ -153,7 +167,9 @@ def _progress(turn: Turn, session: Session) -> None:
     if turn.deciding is not None:
         many = turn.deciding
         words = "1 pair" if many == 1 else f"{many:,} pairs"
-        still = f"{words} can still decide the comparison" if many else "The comparison is decided"
+        still = f"{words} of the comparison lack a judgment"
+        if not many:
+            still = "All pairs of the comparison have the judgments they need"
         body += f'<p class="desk-meta">{text.escape(still)}.</p>'
     what = "left for you" if session.scope == "needed" else "not judged by you"
     st.html(
@@ -174,13 +190,16 @@ def _strip(turn: Turn, bench: Bench) -> None:
 
 
 def _done(event: Judgment, bench: Bench) -> str:
-    question = bench.loaded.questions.get(event.question)
-    words = question.text if question else event.question
+    loaded = bench.loaded
+    question, chunk = loaded.questions.get(event.question), loaded.corpus.chunks.get(event.key)
     mark = str(event.grade) if event.kind == "grade" else "x" if event.kind != "later" else "l"
     kind = f"desk-g{event.grade}" if event.kind == "grade" else "desk-unjudged"
-    name = bench.loaded.collection.name
-    item = link(event.key.short(), name, event.author, "grade", event.question, event.key)
+    words = " ".join(chunk.text[:200].split())[:60] if chunk else event.key.short()
+    # The name as it was typed: its identity would look like somebody else.
+    typed = st.query_params.get("reviewer") or event.author
+    item = link(words, loaded.collection.name, typed, "grade", event.question, event.key)
+    asked = text.escape(question.text if question else event.question)
     return (
-        f'<li><span class="desk-badge {kind}">{mark}</span> '
-        f'{item}<span class="desk-meta"> {text.escape(words)}</span></li>'
+        f'<li title="{asked}"><span class="desk-badge {kind}">{mark}</span> '
+        f'{item}<span class="desk-meta"> {asked}</span></li>'
     )

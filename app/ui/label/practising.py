@@ -9,7 +9,7 @@ import streamlit as st
 from app.flows.bench import Bench
 from app.flows.practice import PracticeItem, finish, has_practised, practice_items
 from app.ui import identity, state, text
-from app.ui.label import keys
+from app.ui.label import keys, panel
 
 
 def offered(bench: Bench, reviewer: str) -> bool:
@@ -37,7 +37,11 @@ def show(bench: Bench, name: str, reviewer: str) -> None:
     if number >= len(items):
         _result(items, given, name, reviewer)
         return
-    _item(bench, items[number], number, len(items), given, name, reviewer)
+    left, right = st.columns([3, 1], gap="large")
+    with right:
+        panel.guidelines(bench)
+    with left:
+        _item(bench, items[number], number, len(items), given, name, reviewer)
 
 
 def _offer(name: str, reviewer: str, many: int) -> None:
@@ -94,6 +98,10 @@ def _item(
                 type="primary",
                 on_click=_next,
             )
+        st.button(
+            "Stop practising", key=f"practice-stop-{item.id}", type="tertiary", on_click=_skip,
+            args=(name, reviewer),
+        )  # fmt: skip
         keys.listen(
             f"practice-{item.id}",
             turn,
@@ -109,7 +117,7 @@ def _result(
     right = sum(given.get(item.id) == item.grade for item in items)
     text.heading(
         f"{right} of {len(items)} as explained",
-        "Where you differed, read the guidelines again: they decide, not these items.",
+        "Where you differed, look into the guidelines: they decide, not these items.",
     )
     rows = [
         [item.question, str(given.get(item.id, "-")), str(item.grade), item.why] for item in items

@@ -10,7 +10,7 @@ from app.flows.loading import Loaded
 from app.flows.question_list import KINDS, Listed, Wanted, counts_words, listed, narrowed
 from app.flows.wording import count
 from app.ui import identity, state, text
-from app.ui.label import questions_add, questions_edit, questions_saved
+from app.ui.label import leaving, questions_add, questions_edit, questions_saved
 
 _TASKS = {"list": "Look through", "one": "Add one", "many": "Add many"}
 _ANY = "*"
@@ -40,6 +40,7 @@ def show(loaded: Loaded, reviewer: str) -> None:
     if task == "list":
         _look_through(loaded, reviewer, may=reason is None)
         return
+    leaving.leave_item(loaded.collection.name, reviewer)
     state.settle()
     if reason is None:
         add = questions_add.one if task == "one" else questions_add.many
@@ -70,6 +71,7 @@ def _look_through(loaded: Loaded, reviewer: str, *, may: bool) -> None:
     first = found[0].question.id if found else None
     name = state.pick("Question", list(known), "question", first, control=_opened)
     state.settle()
+    leaving.leave_chunk(loaded.collection.name, reviewer)
     left, right = st.columns([2, 3], gap="large")
     with left:
         _list(rows, found, name)

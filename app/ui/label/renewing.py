@@ -26,7 +26,7 @@ _WHY = {
 def beside(stale: Stale) -> None:
     """Above an item: what its reviewer said before, and what has changed since."""
     why = " and ".join(_WHY[one] for one in stale.why)
-    text.notice(f"You gave this {words_of(stale.event)} before {why}.")
+    text.notice(f"You gave {words_of(stale.event)}; since then {why}.")
     _changes(stale)
     if stale.event.note:
         text.notice(f"Your note: {stale.event.note}")
@@ -60,8 +60,8 @@ def _diff(parts: Sequence[Part]) -> str:
 def _shortened(words: str, first: bool, last: bool, around: int = 90) -> str:
     if len(words) <= 3 * around:
         return words
-    head = "" if first else words[:around]
-    tail = "" if last else words[-around:]
+    head = "" if first else words[:around].rpartition(" ")[0]
+    tail = "" if last else words[-around:].partition(" ")[2]
     return f"{head} … {tail}"
 
 
@@ -88,13 +88,6 @@ def _group(group: Group, name: str, reviewer: str, session: Session, reason: str
     with st.container(border=True):
         text.section(f"{why[:1].upper()}{why[1:]}" + (f", alike in {many}" if many > 1 else ""))
         _changes(first)
-        rows = "".join(
-            f"<li>{text.escape(words_of(one.event))} · {text.escape(one.key.short())} · "
-            f'<span class="desk-meta">{text.escape(one.question.text)}</span></li>'
-            for one in group.items[:_ITEMS]
-        )
-        more = f"<li>and {many - _ITEMS} more</li>" if many > _ITEMS else ""
-        st.html(f'<ul class="desk-facts">{rows}{more}</ul>')
         with st.container(horizontal=True):
             st.button(
                 f"All {many} still hold" if many > 1 else f"Still {_said(first)}",
@@ -111,6 +104,14 @@ def _group(group: Group, name: str, reviewer: str, session: Session, reason: str
                 on_click=_open,
                 args=(session, first),
             )
+        rows = "".join(
+            f"<li>{text.escape(words_of(one.event))} · {text.escape(one.question.text)}"
+            f'<br><span class="desk-meta">{text.escape(one.chunk.text[:140])}… '
+            f"({text.escape(one.key.short())})</span></li>"
+            for one in group.items[:_ITEMS]
+        )
+        more = f"<li>and {many - _ITEMS} more</li>" if many > _ITEMS else ""
+        st.html(f'<ul class="desk-facts">{rows}{more}</ul>')
 
 
 def _said(stale: Stale) -> str:
@@ -129,6 +130,7 @@ def confirm(name: str, reviewer: str, events: Sequence[str]) -> None:
         many = len(renewed.events)
         session.saved = f"Saved: {many} judgments still hold" if many > 1 else "Saved: still holds"
         session.notice = renewed.notice
+        session.renewing = bool(bench.stale(reviewer))
 
 
 def _open(session: Session, stale: Stale) -> None:

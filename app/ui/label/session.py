@@ -12,10 +12,12 @@ from app.core.coverage import Pair
 from app.core.model import ChunkKey
 from app.core.trec import key_of, key_token
 from app.flows.bench import Wish
+from app.flows.finding import Found
 from app.flows.labeling import Item
 from app.flows.stale import Stale
 from app.flows.turn import Turn
 from app.flows.worklist import Scope
+from app.ui.label.drafts import Draft
 
 Mode = Literal["grade", "reason", "note", "evidence", "search"]
 Place = tuple[str, ChunkKey]
@@ -32,7 +34,13 @@ class Session:
     place: int = -1
     passed: set[Pair] = field(default_factory=set)
     compare: str | None = None
-    deciding: frozenset[Pair] = frozenset()
+    deciding: Mapping[str, frozenset[str]] | None = None
+    may_grade: bool = True
+    searching: bool = False
+    focus: bool = False
+    why: str | None = None
+    drafts: dict[str, Draft] = field(default_factory=dict)
+    found: tuple[str, str, Found] | None = None
     scope: Scope = "needed"
     mode: Mode = "grade"
     shown: Item | None = None
@@ -52,13 +60,20 @@ class Session:
         """What the bench is asked for."""
         question, key = self.at or (self.question, None)
         passed = frozenset(self.passed)
-        return Wish(question, self.pinned, key, self.scope, passed, self.deciding)
+        return Wish(question, self.pinned, key, self.scope, passed, self.deciding, self.may_grade)
+
+    def draft(self, item: Item) -> Draft:
+        """What was begun to be said of an item."""
+        return self.drafts.setdefault(item.id, Draft())
 
     def show(self, turn: Turn) -> None:
         """Remember what is on screen: a key press counts for this and nothing else."""
         item = turn.item
         if item is None or self.shown is None or item.id != self.shown.id:
-            self.mode = "grade"
+            # What was opened for one item is no help with the next: each is judged on its own.
+            if self.mode != "search" or item is None or not self.searching:
+                self.mode = "grade"
+            self.around = self.document = False
         self.shown, self.reopened = item, turn.own.event if turn.own else None
         self.stale = turn.stale
         self.turn += 1

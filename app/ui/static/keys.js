@@ -74,9 +74,18 @@ export default function ({ data, setTriggerValue, parentElement }) {
   if (!same && data.focus) {
     requestAnimationFrame(() => document.querySelector(data.focus)?.focus());
   }
-  if (!same && data.scroll) {
-    requestAnimationFrame(() =>
-      document.querySelector(data.scroll)?.scrollIntoView({ block: "center" }));
-  }
+  requestAnimationFrame(() => {
+    // A new item is read from its top; a document is opened where the chunk stands.
+    if (desk.item !== data.item) {
+      document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+      desk.item = data.item;
+    }
+    const here = document.querySelector(".desk-here:not([data-seen])");
+    const box = here?.closest(".desk-whole");
+    if (box) {
+      here.dataset.seen = "1";
+      box.scrollTop = here.offsetTop - box.offsetTop - 80;
+    }
+  });
   return () => desk.off?.();
 }

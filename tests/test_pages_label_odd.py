@@ -1,0 +1,126 @@
+"""Grading when things are not as usual: two reviewers in one session, reopened items, odd lines."""
+
+import json
+
+import pytest
+
+from tests.conftest import judgment, lines_of
+from tests.labelpage import chunk_on_screen, lines, press, shown
+
+FILE = "labels/runbooks/judgments/{}.jsonl"
+
+
+@pytest.fixture
+def label(page):
+    def run(**query):
+        return page("label", **{"reviewer": "Ana", "question": "retry-budget", **query})
+
+    return run
+
+
+def note_of(at):
+    return at.text_area[0].value if at.text_area else ""
+
+
+def test_a_draft_is_not_handed_to_another_reviewer(label, runbooks):
+    at = label()
+    press(at, "note")
+    at.text_area[0].set_value("private of ana").run()
+    here, link = chunk_on_screen(at), at.query_params["chunk"]
+    at.text_input(key="reviewer").set_value("Ben").run()
+    assert chunk_on_screen(at) == here and note_of(at) == ""
+    press(at, "grade-1")
+    (event,) = lines(runbooks / FILE.format("ben"))
+    assert event["note"] is None
+    at.text_input(key="reviewer").set_value("Ana")
+    at.query_params["chunk"] = link
+    at.run()
+    assert note_of(at) == "private of ana"
+
+
+def test_undo_gives_note_and_evidence_back(label, runbooks):
+    at = label()
+    press(at, "note")
+    at.text_area[0].set_value("hasty").run()
+    press(at, "evidence")
+    at.multiselect[0].set_value([0]).run()
+    press(at, "grade-1")
+    press(at, "undo")
+    assert note_of(at) == "hasty" and at.multiselect[0].value == [0]
+    press(at, "grade-2")
+    events = lines(runbooks / FILE.format("ana"))
+    assert [(e["kind"], e["note"]) for e in events] == [
+        ("grade", "hasty"), ("withdraw", None), ("grade", "hasty")
+    ]  # fmt: skip
+    assert events[0]["evidence"] == events[2]["evidence"] != []
+
+
+TEXT = "Returns within 30 days are free of charge.\n\n30 days\n\nSent by post.\n\nSent by post."
+
+
+@pytest.mark.parametrize(
+    ("chosen", "quote"), [([1], "30 days"), ([3], "Sent by post."), ([2, 3], None)]
+)
+def test_evidence_stays_on_its_sentence_when_an_item_is_opened_again(
+    tiny, repository, monkeypatch, chosen, quote
+):
+    from streamlit.testing.v1 import AppTest
+
+    root = tiny(texts={"one": TEXT}, questions={"q1": "How long?"}, labels=[])
+    monkeypatch.chdir(root)
+    at = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60)
+    at.query_params["reviewer"], at.query_params["question"] = "ann", "q1"
+    at.run()
+    press(at, "evidence")
+    at.multiselect[0].set_value(chosen).run()
+    press(at, "grade-2")
+    press(at, "back")
+    assert at.multiselect[0].value == chosen
+    press(at, "grade-1")
+    first, second = lines(root / "labels/tiny/judgments/ann.jsonl")
+    assert first["evidence"] == second["evidence"] and len(first["evidence"]) == len(chosen)
+    if quote:
+        assert first["evidence"][0]["quote"] == quote
+
+
+def test_a_line_with_an_odd_time_breaks_nothing(label, runbooks):
+    at = label()
+    document, version, chunk = at.query_params["chunk"].split("|")
+    line = judgment("retry-budget", chunk, 2, 1, author="ana", time="30.11.2026 at noon")
+    line["chunk"] = [document, version, chunk.replace("%2F", "/")]
+    (runbooks / FILE.format("ana")).write_text(lines_of([line]))
+    at.run()
+    assert "grade 2. Grade it again to change that." in shown(at)
+    press(at, "grade-1")
+    assert "Saved" in shown(at)
+
+
+def test_a_comparison_leaves_the_item_of_a_link_on_screen(label):
+    at = label()
+    press(at, "next")
+    link = {key: at.query_params[key] for key in ("question", "chunk")}
+    before = chunk_on_screen(at)
+    again = label(compare="a..b", **link)
+    assert chunk_on_screen(again) == before
+    assert "All pairs of the comparison have the judgments they need" in shown(again)
+
+
+def test_what_was_seen_of_others_makes_a_grade_not_blind(page, runbooks):
+    path = runbooks / FILE.format("ben")
+    at = page("label", reviewer="ana", question="retry-budget")
+    document, version, chunk = at.query_params["chunk"].split("|")
+    key = [document, version, chunk.replace("%2F", "/")]
+    for author, grade in (("ben", 2), ("cid", 0)):
+        line = judgment("retry-budget", chunk, grade, author, author=author) | {"chunk": key}
+        path.with_name(f"{author}.jsonl").write_text(json.dumps(line) + "\n")
+    at.query_params["view"] = "disputes"
+    at.run()
+    assert "Reviewer A" in shown(at)
+    at.query_params["view"] = "grade"
+    at.run()
+    assert "your judgment will be kept as not blind" in shown(at)
+    press(at, "grade-1")
+    (event,) = lines(runbooks / FILE.format("ana"))
+    assert event["blind"] is False
+    press(at, "grade-1")
+    assert lines(runbooks / FILE.format("ana"))[-1]["blind"] is True
