@@ -69,7 +69,9 @@ def test_a_decision_in_a_sheet_or_left_out_row_is_found_too(root):
         "e1,grade,ann,2026-01-01T00:00:00.000Z,q1,apple,as-is-v1,apple,1,TRUE,1\n"
         "e2,grade,ann,2026-01-01T00:00:00.000Z,q1,pear,as-is-v1,pear,1,1,1\n"
     )
-    with pytest.raises(InvalidInput, match="x.csv:2: the line is .* a pair, as 1 other in it, and roles"):
+    with pytest.raises(
+        InvalidInput, match="x.csv:2: the line is .* a pair, as 1 other in it, and roles"
+    ):
         bring(root, "ann", rows, name="x.csv", skip_refused=True)
 
 

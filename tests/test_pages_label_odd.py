@@ -33,7 +33,7 @@ def test_a_draft_is_not_handed_to_another_reviewer(label, runbooks):
     (event,) = lines(runbooks / FILE.format("ben"))
     assert event["note"] is None
     at.text_input(key="reviewer").set_value("Ana")
-    at.query_params["chunk"] = link
+    at.query_params["question"], at.query_params["chunk"] = "retry-budget", link
     at.run()
     assert note_of(at) == "private of ana"
 
@@ -124,3 +124,40 @@ def test_what_was_seen_of_others_makes_a_grade_not_blind(page, runbooks):
     assert event["blind"] is False
     press(at, "grade-1")
     assert lines(runbooks / FILE.format("ana"))[-1]["blind"] is True
+
+
+def test_a_question_nothing_was_returned_for_is_shown_with_a_search(tiny, repository, monkeypatch):
+    from streamlit.testing.v1 import AppTest
+
+    from app.flows.evaluating import evaluate
+    from app.flows.indexing import index
+    from app.workspace import Workspace
+
+    root = tiny(labels=[])
+    collection = Workspace.at(root).collection("tiny")
+    index(collection)
+    evaluate(collection)
+    path = root / "labels/tiny/questions.jsonl"
+    new = {"format": 1, "id": "new", "category": "general", "text": "Are plums dried?"}
+    path.write_text(path.read_text() + json.dumps(new) + "\n")
+    monkeypatch.chdir(root)
+    at = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60)
+    at.query_params["reviewer"], at.query_params["question"] = "ann", "new"
+    at.run()
+    assert "Are plums dried?" in shown(at) and "Nothing was returned for this question" in shown(at)
+    at.text_input(key="search-new").set_value("dried plums")
+    (search,) = [b for b in at.button if b.label == "Search"]
+    search.click().run()
+    (grade, *_) = [b for b in at.button if b.key and b.key.startswith("open-")]
+    grade.click().run()
+    press(at, "grade-2")
+    (event,) = lines(root / "labels/tiny/judgments/ann.jsonl")
+    assert (event["question"], event["grade"], event["blind"]) == ("new", 2, True)
+    assert "you: 2" in shown(at)  # back to what was found
+
+
+def test_a_category_that_tells_too_much_is_not_shown(label, runbooks, edit):
+    assert ">conditions<" in shown(label())
+    settings = runbooks / "data/runbooks/collection.toml"
+    edit(settings, "[scoring]", "[queue]\nshow_category = false\n\n[scoring]")
+    assert ">conditions<" not in shown(label())

@@ -13,6 +13,9 @@ from app.flows.own import Own
 from app.flows.roles import require_adjudicator
 from app.flows.stale import Stale, stale_of
 
+#: From more events on at once the list is worked out again.
+_MANY = 20
+
 
 class StaleList:
     """What `stale_of` gives, worked out again only where an event may have brought one back.
@@ -47,7 +50,7 @@ class StaleList:
 
     def _left(self, ids: set[str], new: Sequence[Judgment]) -> list[Stale]:
         """The list without what these events settled: themselves, their chunks or their texts."""
-        if any(self._brings_back(event, ids) for event in new):
+        if len(new) > _MANY or self._brings_back(ids, new):
             return stale_of(self._loaded, self._own.reviewer)
         keys = {_of_key(event) for event in new}
         said = {self._subject(event) for event in new}
@@ -61,21 +64,25 @@ class StaleList:
                 return stale_of(self._loaded, self._own.reviewer)  # another chunk may be offered
         return left
 
-    def _brings_back(self, event: Judgment, ids: set[str]) -> bool:
-        """Whether an event replaced one that kept another judgment out of the list."""
-        before = self._own.events.get(event.replaces or "")
-        if before is None or before.author != event.author:
-            return False
-        name = _of_key(before)
-        if name != _of_key(event):
-            others = (self._own.events[one] for one in ids if one != before.event)
-            if any(_of_key(other) == name for other in others):
-                return True
-        if self._subject(before) == self._subject(event):
-            return False
-        # A stale judgment of a text that is in no chunk kept nothing else out.
-        gone = text_judged(before, self._loaded.corpus) not in self._loaded.corpus.by_hash
-        return not (gone and before.event in self._ids)
+    def _brings_back(self, ids: set[str], new: Sequence[Judgment]) -> bool:
+        """Whether an event took the place of one that kept another judgment out of the list."""
+        events, by_hash = self._own.events, self._loaded.corpus.by_hash
+        # Of several events one may bring back what another has just taken out.
+        listed = {one.event.event for one in self._items} if len(new) == 1 else set()
+        kept_out = {_of_key(events[one]) for one in ids - listed}
+        for event in new if kept_out else ():
+            name, subject = _of_key(event), self._subject(event)
+            for before in events.values():
+                if before.question != event.question or before.author != event.author:
+                    continue
+                about = self._subject(before)
+                if before.event != event.replaces and about != subject:
+                    continue
+                if name != _of_key(before) in kept_out:
+                    return True
+                if about != subject and about[2] in by_hash:
+                    return True
+        return False
 
     def _subject(self, event: Judgment) -> Subject:
         return subject_of(event, text_judged(event, self._loaded.corpus))

@@ -61,7 +61,7 @@ def import_labels(
     loaded = loaded or load(collection)
     found = Outcome(f"labels of {collection.name}", path.name)
     incoming = Incoming()
-    if (events := _events(path, found)) is not None:
+    if (events := events_in(path, found)) is not None:
         take_events(loaded, events, incoming, found)
         # A ledger may bring its questions with it.
         if not any(isinstance(event, QuestionChange) for _, event in incoming.others):
@@ -89,7 +89,7 @@ def import_labels(
     return found
 
 
-def _events(path: Path, found: Outcome) -> Lines | None:
+def events_in(path: Path, found: Outcome) -> Lines | None:
     """The events of a file, or None where it holds rows of grades."""
     ending = path.suffix.lower()
     if is_sheet(path):
