@@ -154,7 +154,7 @@ def changed_corpus(random):
     return [*found, {"id": "n0", "doc": "d", "cut": "v2", "text": both}]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(8), 20, 116, 171, 249])
 def test_it_is_what_the_whole_rule_gives_after_any_work(desk_of, seed):
     random, desk = Random(seed), desk_of(texts=rows(count=8))
     for number in random.sample(range(8), 7):

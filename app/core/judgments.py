@@ -88,8 +88,8 @@ class Judgment(Record):
 
     `text_hash` and `question_hash` pin the label to what was read: when either changes, the
     label is stale. Lines written by hand may leave them out; such a label follows its key.
-    `undoes` is the event an undo took back, where it was one. `no_text`: the label came from elsewhere and its chunk had no text here. It counts as evidence
-    no search can find, until a chunk has its key.
+    `undoes` is the event that an undo took back. `no_text`: the label came from elsewhere and its
+    chunk had no text here. It counts as evidence no search can find, until a chunk has its key.
     """
 
     format: Literal[1]

@@ -14,7 +14,7 @@ from app.flows.roles import require_adjudicator
 from app.flows.stale import Stale, stale_of
 
 #: From more events on at once the list is worked out again.
-_MANY = 20
+_MANY = 8
 
 
 class StaleList:
@@ -75,12 +75,11 @@ class StaleList:
             for before in events.values():
                 if before.question != event.question or before.author != event.author:
                     continue
-                about = self._subject(before)
-                if before.event != event.replaces and about != subject:
+                was = self._subject(before)
+                if before.event != event.replaces and was != subject:
                     continue
-                if name != _of_key(before) in kept_out:
-                    return True
-                if about != subject and about[2] in by_hash:
+                elsewhere = _of_key(before) != name and _of_key(before) in kept_out
+                if elsewhere or (was != subject and was[2] in by_hash):
                     return True
         return False
 

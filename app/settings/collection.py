@@ -108,8 +108,8 @@ class QueueSettings(Record):
 
     `overlap` is the share of pairs that two must judge, `audit` the share of judged ones that come
     once more, `depth` the ranks that are judged (the largest cut-off unless given), `seconds` what
-    an item takes until a reviewer's own pace is known. `show_category`: whether they see a question's
-    category, which may tell too much.
+    an item takes until a reviewer's own pace is known. `show_category`: whether they see a
+    question's category, which may tell too much.
     """
 
     overlap: Annotated[float, Field(ge=0, le=1)] = 0.2

@@ -17,8 +17,8 @@ from app.flows.exchange.outcome import Outcome
 #: Columns of an exported ledger; `question_text` is for the reader and is not read back.
 COLUMNS = ("question", "question_text", "document", "version", "chunk", "grade", "kind", "reviewer",
            "note", "reason", "time", "blind", "adjudication", "evidence", "text_hash",
-           "question_hash", "guidelines", "replaces", "undoes", "no_text", "event", "format", "value", "base",
-           "searched", "settles", "text", "of", "given", "skipped")  # fmt: skip
+           "question_hash", "guidelines", "replaces", "undoes", "no_text", "event", "format",
+           "value", "base", "searched", "settles", "text", "of", "given", "skipped")  # fmt: skip
 #: Columns that are fields under another name or of another shape.
 _PARTS = ("question_text", "document", "version", "chunk", "reviewer")
 _FLAGS = ("blind", "adjudication", "no_text", "skipped")

@@ -14,7 +14,7 @@ from app.core.errors import InvalidInput
 from app.core.events import Event
 from app.core.judgments import Judgment, Retirement
 from app.flows.exchange.incoming import Incoming, take_events
-from app.flows.exchange.labels import events_in as events_in
+from app.flows.exchange.labels import events_in
 from app.flows.exchange.outcome import Outcome
 from app.flows.loading import Loaded
 from app.flows.wording import count

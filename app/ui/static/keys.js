@@ -32,6 +32,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const element = event.composedPath()[0];
     if (event.key === "Escape" && typing(element)) { element.blur(); return; }
     if (typing(element) || document.querySelector('[role="dialog"]')) return;
+    if (performance.now() < desk.deaf) return;
     if (event.key === "g") {
       const guide = document.querySelector("details.desk-guide");
       if (guide && !event.repeat) guide.open = !guide.open;
@@ -72,7 +73,14 @@ export default function ({ data, setTriggerValue, parentElement }) {
   }
   requestAnimationFrame(remember);
   if (!same && data.focus) {
-    requestAnimationFrame(() => document.querySelector(data.focus)?.focus());
+    // Until the field is there, what is typed is meant for it and must not grade.
+    desk.deaf = performance.now() + 1500;
+    const focus = () => {
+      const field = document.querySelector(data.focus);
+      if (field) { field.focus(); desk.deaf = 0; }
+      else if (performance.now() < desk.deaf) requestAnimationFrame(focus);
+    };
+    requestAnimationFrame(focus);
   }
   requestAnimationFrame(() => {
     // A new item is read from its top; a document is opened where the chunk stands.
