@@ -204,6 +204,23 @@ def test_the_heatmap_has_every_two_reviewers_both_ways_and_all_others(twelve):
     assert '"cell"' in charts.agreement_heatmap(found).to_json()
 
 
+def test_a_grid_tells_no_figure_on_fewer_than_ten_items(twelve):
+    found = report.without_few(agreement(read(twelve), first_judgments(read(twelve))))
+    cells = {(row["row"], row["column"]): row for row in charts.heatmap_rows(found)}
+    few, enough = cells["cem", "ann"], cells["ann", "bob"]
+    assert (few["n"], few["kappa"], few["shade"]) == (9, report.TOO_FEW, 0.0)
+    assert not few["shaded"] and "0." not in few["words"]
+    assert enough["words"] == "0.800\nn 12" and cells[charts.ALL_OTHERS, "ann"]["n"] == 12
+
+
+def test_the_same_grade_is_counted_by_items(twelve, judged):
+    # Equal to all who graded them: items 1, 3, 4, 5, 8, 9 and 12 of the twelve.
+    assert report.same_grade(first_judgments(read(twelve))) == (
+        "Reviewers gave the same grade on 7 of 12 items (58.3 %)."
+    )
+    assert report.same_grade(first_judgments(read(twelve)), "nothing") == ""
+
+
 def test_text_on_every_cell_of_the_heatmap_can_be_read():
     def light(colour):
         parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]

@@ -91,7 +91,7 @@ def test_all_reasons_are_told_and_nothing_is_written(root, now):
     assert [str(one) for one in caught.value.problems] == [
         "text is blank. Correct it.",
         'the id "q1" belongs to a question already. Choose another id.',
-        'category "" is blank. Correct it.',
+        "no category is chosen. Choose a category.",
     ]
     assert events(root) == []
 

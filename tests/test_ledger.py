@@ -140,7 +140,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(path, room):
     path.write_bytes(lines("e1"))
     message = run(with_room_for, room, path)
     assert message.startswith(f"{PLACE}/ann.jsonl: the label was not saved: ")
-    assert "Free some space or mend the folder's permissions, then grade again.\n" in message
+    assert "Free some space or mend the folder's permissions, then try again.\n" in message
     assert path.read_bytes() == lines("e1", "e3")
 
 
@@ -158,7 +158,7 @@ def test_a_lock_that_another_holds(ledger, path, monkeypatch):
     monkeypatch.setattr("app.core.ledger.LOCK_SECONDS", 0.1)
     with FileLock(f"{path}.lock"), pytest.raises(LabelNotSaved) as caught:
         ledger.append("ann.jsonl", record("e1"))
-    said = "another process has held the file for 0 s; nothing was saved. Grade again."
+    said = "another process has held the file for 0 s; nothing was saved. Try again."
     assert str(caught.value) == f"{PLACE}/ann.jsonl: {said}"
     ledger.append("ann.jsonl", record("e2"))
     assert events(ledger) == ["e2"]

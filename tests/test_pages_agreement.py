@@ -32,8 +32,11 @@ def cell(at, name):
     return button
 
 
-def test_the_headline_has_alpha_with_n_and_what_it_does_not_mean(page):
+def test_a_plain_sentence_comes_first_then_alpha_with_n_and_what_it_does_not_mean(page):
     text = shown(page("ann"))
+    plain = "Reviewers gave the same grade on 3 of 4 items (75.0 %)."
+    assert f'<h2 class="desk-headline">{plain}</h2>' in text
+    assert text.index(plain) < text.index("Krippendorff")
     assert "Krippendorff&#x27;s alpha (ordinal): 0." in text
     assert "n 4 items that two or more of 3 reviewers graded blind" in text
     assert "no interval: an interval needs at least 10 items" in text
@@ -87,7 +90,7 @@ def test_charts_and_tables_name_every_reviewer(page):
     heatmap, bias = at.get("arrow_vega_lite_chart") or at.get("vega_lite_chart")
     for name in ("ann", "bob", "cem"):
         assert name in str(heatmap.proto) and name in str(bias.proto)
-    assert "not defined" in str(heatmap.proto)  # cem and the others share one grade only
+    assert "too few" in str(heatmap.proto)  # four items at most
     assert "all others" in str(heatmap.proto)
     assert "relevant to both / either" in shown(at) and "By category" in shown(at)
 

@@ -1,7 +1,6 @@
 """The view Disputes: what waits, the decision, and what follows it."""
 
 import json
-from functools import partial
 
 import pytest
 
@@ -27,7 +26,18 @@ def root(tiny):
 
 @pytest.fixture
 def page(root, monkeypatch):
-    return partial(opened, root, monkeypatch, "disputes")
+    """Opens the view for a viewer, who asks for the pair where it is held back."""
+
+    def open_and_show(viewer, **query):
+        return show_it(opened(root, monkeypatch, "disputes", viewer, **query))
+
+    return open_and_show
+
+
+def show_it(at):
+    for button in [b for b in at.button if b.label == "Show it"]:
+        button.click().run()
+    return at
 
 
 def chunk(name):
@@ -54,7 +64,7 @@ def test_the_widest_dispute_comes_first_without_names(page):
 
 def test_next_and_a_link_lead_to_a_pair(page):
     at = page("cem")
-    at.button(key="dispute-Next").click().run()
+    show_it(at.button(key="dispute-Next").click().run())
     assert "2 of 2" in shown(at) and "Plums are dried" in shown(at)
     assert (at.query_params["question"], at.query_params["chunk"]) == ("q2", chunk("plum"))
     again = page("cem", question="q2", chunk=chunk("plum"))
@@ -86,6 +96,31 @@ def test_a_decision_without_a_rationale_is_refused_in_a_sentence(page, root):
     at = decide(page("cem"), 1, " ")
     assert "The rationale is missing. Say in a sentence why this is the grade." in shown(at)
     assert not (root / "labels/tiny/judgments/cem.jsonl").exists()
+
+
+def place_of(at, words):
+    """Where on the page the element with these words stands, from the top."""
+    told = [
+        str(getattr(e, "label", "")) + str(getattr(getattr(e, "proto", None), "body", ""))
+        for e in at.main
+    ]
+    return next(n for n, one in enumerate(told) if words in one)
+
+
+def test_what_failed_is_told_beside_the_buttons(page):
+    at = decide(page("cem"), 1, "")
+    assert (
+        place_of(at, "Decide **2**") < place_of(at, "is missing") < place_of(at, "Retire the pair")
+    )
+
+
+def test_after_a_decision_the_next_dispute_is_announced_beside_its_buttons(page, root):
+    at = decide(page("ann"), 1, "Half of the rule.")
+    (told,) = [t.value for t in at.text if t.value.startswith("Saved ")]
+    assert told.endswith("decided 1 for apple. What is shown now is the next dispute.")
+    assert place_of(at, "Decide **2**") < place_of(at, "Take back")
+    at.button(key="undo-decision").click().run()
+    assert "the next dispute" not in shown(at) and "taken back for apple" in shown(at)
 
 
 def test_a_pair_that_was_judged_while_it_was_on_screen_is_not_decided(page, root):

@@ -115,6 +115,9 @@ def test_what_was_seen_of_others_makes_a_grade_not_blind(page, runbooks):
         path.with_name(f"{author}.jsonl").write_text(json.dumps(line) + "\n")
     at.query_params["view"] = "disputes"
     at.run()
+    assert "Reviewer A" not in shown(at)
+    (show,) = [b for b in at.button if b.label == "Show it"]
+    show.click().run()
     assert "Reviewer A" in shown(at)
     at.query_params["view"] = "grade"
     at.run()

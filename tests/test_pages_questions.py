@@ -55,6 +55,12 @@ def field(at, ending, kind="text_area"):
     return found
 
 
+def unfold(at, panel, question):
+    """Open a panel below the fields, as a click on its name does."""
+    at.session_state[f"{panel}-tiny-{question}"] = True
+    return at.run()
+
+
 def press(at, label):
     (button,) = [one for one in at.button if one.label == label]
     return button.click().run()
@@ -141,10 +147,10 @@ def test_what_is_typed_survives_a_look_elsewhere_and_a_change_by_somebody_else(
 
 
 def test_retired_and_brought_back(view, root):
-    at = view(question="q2")
+    at = unfold(view(question="q2"), "retire", "q2")
     press(at, "Retire the question")
     assert "a note is missing" in shown(at).lower() and events(root) == []
-    field(at, "retire-q2-why", "text_input").set_value("asked twice").run()
+    field(at, "retire-tiny-q2-why", "text_input").set_value("asked twice").run()
     press(at, "Retire the question")
     assert listed(at) == ["q1", "odd"] and "1 retired" in shown(at)
     assert not at.text_area and "What becomes of dried plums?" in shown(at)
@@ -156,9 +162,9 @@ def test_retired_and_brought_back(view, root):
 
 
 def test_unsupported_asks_for_a_search_and_is_refused_beside_relevant_evidence(view, root):
-    at = view(question="q1")
+    at = unfold(view(question="q1"), "unsupported", "q1")
     assert "It cannot be marked unsupported: the question &quot;q1&quot; has relevant" in shown(at)
-    at = view(question="q2")
+    at = unfold(view(question="q2"), "unsupported", "q2")
     press(at, "Mark unsupported")
     assert "It is not confirmed that the corpus was searched" in shown(at)
     field(at, "-sure", "checkbox").check().run()

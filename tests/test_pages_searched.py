@@ -1,8 +1,15 @@
-"""From the view Grade to the view Questions: what was searched for goes along."""
+"""What the corpus was searched for, on the view Grade or beside the mark, is written down by itself."""
+
+import json
 
 import pytest
 
+from app.flows import asking
+from app.flows.drafts import Draft
+from app.flows.loading import load
 from tests.reviewing import filled, opened, said, shown
+
+PANEL = "unsupported-tiny-q2"
 
 
 @pytest.fixture
@@ -10,26 +17,65 @@ def root(tiny):
     return filled(tiny, said("ann", "apple", 2))
 
 
-def field(at):
-    return at.text_area(key="unsupported-q2-searched")
-
-
-def test_what_this_session_searched_for_stands_in_the_field_until_something_is_typed(
-    root, monkeypatch
-):
+@pytest.fixture
+def panel(root, monkeypatch):
+    """The panel Unsupported of q2, unfolded."""
     at = opened(root, monkeypatch, "questions", "ann", question="q2")
+    at.session_state[PANEL] = True
+    return at.run()
+
+
+def field(at):
+    return at.text_area(key=f"{PANEL}-searched")
+
+
+def press(at, label):
+    (button,) = [one for one in at.button if one.label == label]
+    return button.click().run()
+
+
+def search(at, words):
+    at.text_input(key="search-tiny-q2-in-place").set_value(words)
+    return press(at, "Search")
+
+
+def test_what_this_session_searched_for_is_added_to_what_is_typed(panel):
+    at = panel
     assert field(at).value == ""
-    assert "view=grade&amp;reviewer=ann&amp;question=q2" in shown(at)
-    assert "Search the corpus (key s)" in shown(at)
     at.session_state["searched"] = {("tiny", "q2"): ["dried plums"], ("tiny", "q1"): ["trees"]}
     at.run()
     assert field(at).value == "dried plums"
-    at.session_state["searched"][("tiny", "q2")].append("prunes")
-    at.run()
-    assert field(at).value == "dried plums\nprunes"
-    field(at).set_value("something else").run()
+    field(at).set_value("dried plums\nsomething else").run()
     at.session_state["searched"][("tiny", "q2")].append("jam")
     at.run()
-    assert field(at).value == "something else"
+    assert field(at).value == "dried plums\nsomething else\njam"
     field(at).set_value("").run()
     assert field(at).value == ""
+
+
+def test_the_corpus_is_searched_in_the_panel_and_the_search_is_written_down(panel, root):
+    at = search(panel, "pruned in winter")
+    assert field(at).value == "pruned in winter" and "desk-found" in shown(at)
+    assert "found for “pruned in winter”, in no order" in shown(at)
+    links = at.get("page_link")
+    assert links and all("question=q2" in one.proto.query_string for one in links)
+    assert all("view=grade" in one.proto.query_string for one in links)
+    assert any("chunk=" in one.proto.query_string for one in links)
+    at = search(at, "dried plums")
+    field(at).set_value("pruned in winter\ndried plums\nasked the growers").run()
+    at.checkbox(key=f"{PANEL}-sure").check().run()
+    press(at, "Mark unsupported")
+    (line,) = (root / "labels/tiny/events/ann.jsonl").read_text().splitlines()
+    assert json.loads(line)["searched"] == ["pruned in winter", "dried plums", "asked the growers"]
+    assert at.session_state[PANEL] and "q2 is unsupported." in shown(at)
+
+
+def test_a_question_nearly_alike_that_is_answered_is_told_before_the_mark(
+    panel, root, collection_of
+):
+    told = "reads nearly alike and has relevant evidence"
+    assert told not in shown(panel)
+    loaded = load(collection_of(root))
+    asking.edit(loaded, "bob", loaded.questions["q2"], Draft("When is the apple tree pruned",
+                "general"))  # fmt: skip
+    assert f"The question q1 {told}: {loaded.questions['q1'].text}" in shown(panel.run())

@@ -45,11 +45,19 @@ def key(name):
     return key_token(ChunkKey(name, "as-is-v1", name))
 
 
-def test_disputes_marks_the_pair_that_is_open(page):
+def show_it(at):
+    (button,) = [b for b in at.button if b.label == "Show it"]
+    return button.click().run()
+
+
+def test_disputes_marks_the_pair_that_is_open_once_it_is_shown(page):
     at = page("disputes", "cem")
-    assert "1 of 2" in shown(at) and marked("cem") == {("q1", "apple")}
-    assert marked("ann") == set()
+    assert "1 of 2" in shown(at) and marked("cem") == set()
+    show_it(at)
+    assert marked("cem") == {("q1", "apple")} and marked("ann") == set()
     at.button(key="dispute-Next").click().run()
+    assert marked("cem") == {("q1", "apple")}
+    show_it(at)
     assert marked("cem") == {("q1", "apple"), ("q2", "plum")}
 
 
@@ -80,8 +88,10 @@ def test_decisions_mark_what_was_said_and_examples_what_was_decided(page, root):
     path = root / "labels/tiny/judgments/eve.jsonl"
     decided = said("eve", "apple", 1, note="Half.", blind=False, adjudication=True)
     path.write_text(lines_of([decided]))
-    page("disputes", "cem", show="decided")
-    assert marked("cem") == {("q1", "apple")}
+    at = page("disputes", "cem", show="decided")
+    assert marked("cem") == set() and "Decided by eve" not in shown(at)
+    at.toggle(key="show-unjudged-decisions").set_value(True).run()
+    assert marked("cem") == {("q1", "apple")} and "Decided by eve" in shown(at)
     (root / "data/desk.toml").write_text(ADJUDICATORS)
     assert "1 decision not shown" in shown(page("disputes", "dan", show="decided"))
     assert marked("dan") == set()

@@ -268,13 +268,13 @@ class Ledger(Generic[EventT]):
             raise LabelNotSaved(
                 f"another process has held the file for {LOCK_SECONDS:.0f} s; nothing was saved",
                 place=shown_path,
-                remedy="Grade again",
+                remedy="Try again",
             ) from None
         except OSError as error:
             raise LabelNotSaved(
                 f"the label was not saved: {error.strerror or error}",
                 place=shown_path,
-                remedy="Free some space or mend the folder's permissions, then grade again",
+                remedy="Free some space or mend the folder's permissions, then try again",
             ) from error
 
     def _know(self, path: Path, before: tuple[int, int, int] | None, data: bytes) -> None:

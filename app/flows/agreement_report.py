@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from app.core.agreement import LEVELS
-from app.core.resampling import Figure
-from app.flows.agreeing import Agreement, Between, Group, OneReviewer
+import numpy as np
+
+from app.core.agreement import LEVELS, Weights
+from app.core.resampling import LEAST_ITEMS, Figure
+from app.flows.agreeing import Agreement, Between, Firsts, Group, OneReviewer
 from app.flows.contract import FORMAT
 from app.flows.wording import count, number, signed, table
 
 #: Fewer items than this, or an interval wider than that, are told as what they are.
 SMALL, WIDE = 50, 0.3
+#: Why a figure is not told in a grid, where it would be read at a glance and without its interval.
+TOO_FEW = "too few items for a figure"
 
 
 def interval_words(figure: Figure, words: Any = number) -> str:
     """The value with its interval, or why there is none: `0.800 (0.470 to 0.952)`."""
     if figure.value is None:
-        return f"not defined: {figure.undefined}"
+        return TOO_FEW if figure.undefined == TOO_FEW else f"not defined: {figure.undefined}"
     if figure.low is None or figure.high is None:
         return f"{words(figure.value)} (no interval: {figure.unsure})"
     return f"{words(figure.value)} ({words(figure.low)} to {words(figure.high)})"
@@ -34,13 +39,54 @@ def brief(figure: Figure) -> str:
     return interval_words(figure)
 
 
+def same_grade(firsts: Firsts, category: str | None = None) -> str:
+    """On how many items everybody who graded them gave the same grade, in a sentence.
+
+    Items are those that two or more reviewers graded, of one category where it is named; empty
+    where there is none.
+    """
+    table = firsts.table
+    if category is not None:
+        table = table[np.array([one == category for one in firsts.categories], dtype=np.bool_)]
+    graded = table[(~np.isnan(table)).sum(axis=1) > 1]
+    if not (n := len(graded)):
+        return ""
+    same = int((np.nanmax(graded, axis=1) == np.nanmin(graded, axis=1)).sum())
+    of = f" of the category {category}" if category else ""
+    return (
+        f"Reviewers gave the same grade on {same:,} of {count(n, 'item')}{of} "
+        f"({100 * same / n:.1f} %)."
+    )
+
+
+def without_few(found: Agreement) -> Agreement:
+    """The same for a grid: figures on fewer than 10 items are left out, their n is kept."""
+
+    def enough(figure: Figure) -> Figure:
+        if figure.n >= LEAST_ITEMS:
+            return figure
+        return Figure(None, figure.n, undefined=TOO_FEW)
+
+    def all_enough(kappas: Mapping[Weights, Figure]) -> dict[Weights, Figure]:
+        return {weights: enough(figure) for weights, figure in kappas.items()}
+
+    return replace(
+        found,
+        between=tuple(replace(one, kappas=all_enough(one.kappas)) for one in found.between),
+        reviewers=tuple(
+            replace(one, with_others=enough(one.with_others)) for one in found.reviewers
+        ),
+    )
+
+
 def headline(found: Agreement) -> str:
     """Krippendorff's alpha with n and interval, in a sentence."""
     figure = found.whole.alphas["ordinal"]
     of = f" in the category {found.category}" if found.category else ""
     who = count(len(found.reviewers), "reviewer")
     if figure.value is None:
-        return f"How far reviewers agree{of} is not defined: {figure.undefined} (n {figure.n:,})."
+        what = "Krippendorff's alpha (ordinal)" if figure.n else "How far reviewers agree"
+        return f"{what}{of} is not defined: {figure.undefined} (n {figure.n:,})."
     return (
         f"Krippendorff's alpha (ordinal){of}: {interval_words(figure)}, n {figure.n:,} items that "
         f"two or more of {who} graded blind."

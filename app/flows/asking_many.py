@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.core.errors import InvalidInput, LabelConflict
+from app.core.errors import InvalidInput, LabelConflict, Problem
 from app.core.question_events import Asked, QuestionEvent
 from app.core.questions import Question
 from app.core.text import shown
 from app.engines.sheets import is_sheet
 from app.flows.asking import Changed, save
-from app.flows.drafts import categories, slug
+from app.flows.drafts import categories, is_blank_category, slug
 from app.flows.exchange.columns import ALIASES
 from app.flows.exchange.outcome import Outcome, Refused
 from app.flows.exchange.questions import COLUMNS, question_rows
@@ -61,8 +61,9 @@ def plan_file(
 ) -> Plan:
     """Try the rows of a CSV, TSV or XLSX file by its name; writes nothing.
 
-    `category` is for rows without one. `new_categories`: whether categories not in use are meant.
-    Raises InvalidInput where the file is no sheet or has no column for the text.
+    `category` is for rows without one; where it is blank, they are refused. `new_categories`:
+    whether categories not in use are meant. Raises InvalidInput where the file is no sheet or has
+    no column for the text.
     """
     theirs = called(name)
     if not is_sheet(Path(theirs)):
@@ -138,7 +139,7 @@ def _plan(loaded: Loaded, path: Path, shift: int, category: str, new_categories:
     meant_new: dict[str, None] = {}
     new: dict[str, tuple[int, Question]] = {}
     texts: dict[str, int] = {}
-    rows = question_rows(path, {}, category or "general", known, found, name_for)
+    rows = question_rows(path, {}, category, known, found, name_for)
     for below, question in rows:
         line = below - shift
         if len(new) >= MOST_ROWS:
@@ -170,6 +171,7 @@ def _plan(loaded: Loaded, path: Path, shift: int, category: str, new_categories:
         new[question.id] = line, question
         texts[question.text] = line
     found.new = len(new)
+    found.refused.problems[:] = map(_without_category, found.refused.problems)
     if shift:
         found.refused = _lifted(found, shift)
     return Plan(found, tuple(new.values()), tuple(_near(known, new)), tuple(meant_new))
@@ -196,6 +198,14 @@ def _refusal(
             "Clear the cell, search the corpus, then mark it",
         )
     return None
+
+
+def _without_category(problem: Problem) -> Problem:
+    """In words of the page where a row has no category and none was chosen for such rows."""
+    if not is_blank_category(problem):
+        return problem
+    remedy = "Fill the cell, or choose a category of rows without one"
+    return replace(problem, message="the row has no category", remedy=remedy)
 
 
 def _lifted(found: Outcome, by: int) -> Refused:

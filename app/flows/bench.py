@@ -71,14 +71,13 @@ class Bench:
         self._owns: dict[str, Own] = {}
         self._lists: dict[tuple[str, Scope], Worklist] = {}
         self._stale: dict[str, StaleList] = {}
-        self._begun: set[str] = set()
         self._begin()
         self.refresh()
 
     def _begin(self) -> None:
         loaded = self.loaded
         pin = loaded.collection.guidelines_pin()
-        coverage = Coverage(loaded.questions, loaded.corpus, pin, self._begun)
+        coverage = Coverage(loaded.questions, loaded.corpus, pin, self._claims.begun)
         self._ground = Ground(self._pool, coverage, self._draw)
         self._events: Follower[Event] = Follower(loaded.collection.events)
         self._lists.clear()

@@ -12,11 +12,15 @@ _HELD = 180.0
 
 
 class Claims:
-    """The pair each reviewer has on screen, in this process. Nothing is stored."""
+    """The pair each reviewer has on screen, in this process. Nothing is stored.
+
+    `begun` are the questions whose first grade was given here: see `Coverage`.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` gives seconds."""
         self._clock = clock
+        self.begun: set[str] = set()
         self._held: dict[str, tuple[Pair, float]] = {}
         self._by: dict[Pair, dict[str, float]] = {}
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.core.carrying import Landing, Quoted, land
 from app.core.errors import LabelConflict
 from app.core.events import Event, Example, of_kind, retirements
-from app.core.grades import is_fresh, live, text_judged
+from app.core.grades import in_force, is_fresh, last_words, text_judged
 from app.core.ids import event_id
 from app.core.judgments import Judgment, Retirement, file_name, now
-from app.core.ledger import Snapshot
+from app.core.ledger import Placed, Snapshot
 from app.core.model import Chunk, ChunkKey
 from app.flows.loading import Loaded
 from app.flows.roles import require_adjudicator
@@ -20,7 +21,9 @@ class Decision:
     """An adjudication in force or a retirement, with what the reviewers had said.
 
     `chunk` is None where the text is no longer here; `stale` where the text or the question has
-    changed since. `example` is the event that proposed it for the guidelines.
+    changed since. `judgments` are those in force of everybody who was in the dispute: given for
+    the text that was decided, or counted for it by their quotes. `example` is the event that
+    proposed it for the guidelines.
     """
 
     event: Judgment | Retirement
@@ -36,34 +39,61 @@ def decisions(loaded: Loaded) -> list[Decision]:
 
     Raises InvalidInput where a line of the ledger cannot be read.
     """
-    corpus, pin = loaded.corpus, loaded.collection.guidelines_pin()
+    pin = loaded.collection.guidelines_pin()
     events = loaded.collection.ledger.read().events
-    decided = {p.event.question for p in events if p.event.adjudication}
-    said: dict[tuple[str, object], list[Judgment]] = {}
-    taken: list[Judgment] = []
-    for placed in live((p for p in events if p.event.question in decided), corpus):
-        event = placed.event
-        if event.adjudication and event.kind == "grade":
-            taken.append(event)
-        elif event.kind in ("grade", "cannot-judge"):
-            said.setdefault((event.question, text_judged(event, corpus)), []).append(event)
     others = loaded.collection.events.read().events
+    retired = [placed.event for placed in retirements(others)]
+    decided = {p.event.question for p in events if p.event.adjudication}
+    decided |= {one.question for one in retired}
+    said = _Said(loaded, [p for p in events if p.event.question in decided])
     proposed = {one.event.of: one.event for one in of_kind(others, Example)}
     found: list[Decision] = []
-    for event in taken:
-        about = text_judged(event, corpus)
+    for event in said.adjudications:
+        about = text_judged(event, loaded.corpus)
         chunk = _chunk(loaded, event.key, about)
         question = loaded.questions.get(event.question)
         fresh = chunk is not None and question is not None and is_fresh(event, question, pin)
-        judgments = tuple(said.get((event.question, about), ()))
+        judgments = said.of(event.question, about, event.question_hash)
         key = event.key if chunk is None else chunk.key
         found.append(Decision(event, key, chunk, not fresh, judgments, proposed.get(event.event)))
-    for retired in retirements(others):
-        one = retired.event
-        found.append(
-            Decision(one, one.key, _chunk(loaded, one.key, one.text_hash), False, (), None)
-        )
+    for one in retired:
+        about = one.text_hash or one.key
+        chunk = _chunk(loaded, one.key, about)
+        judgments = said.of(one.question, about, None)
+        found.append(Decision(one, one.key, chunk, False, judgments, None))
     return sorted(found, key=lambda one: (one.event.time, one.event.event), reverse=True)
+
+
+class _Said:
+    """What is in force of some questions, by the text it speaks of or counts for."""
+
+    def __init__(self, loaded: Loaded, events: list[Placed[Judgment]]) -> None:
+        words, quotes = last_words(events, loaded.corpus), Quoted(loaded.corpus)
+        self.adjudications: list[Judgment] = []
+        self._given: dict[tuple[str, object], list[Judgment]] = {}
+        self._landed: dict[tuple[str, object], list[Judgment]] = {}
+        quoted: list[tuple[Judgment, Landing]] = []
+        for placed in in_force(words):
+            event = placed.event
+            if event.adjudication:
+                self.adjudications += [event] * (event.kind == "grade")
+            elif event.kind in ("grade", "cannot-judge"):
+                about = event.question, text_judged(event, loaded.corpus)
+                self._given.setdefault(about, []).append(event)
+                if (landing := quotes.landing(event)) is not None:
+                    quoted.append((event, landing))
+        for one in land(quoted, words, events)[0]:
+            self._landed.setdefault((one.event.question, one.text), []).append(one.event)
+
+    def of(self, question: str, about: object, wording: str | None) -> tuple[Judgment, ...]:
+        """What was said of a text, and what its quotes say of it under the same wording.
+
+        `wording` is the hash of the question as it was decided, None where that is not known.
+        """
+        landed = self._landed.get((question, about), ())
+        known = (None, wording)
+        fitting = [one for one in landed if wording is None or one.question_hash in known]
+        return (*self._given.get((question, about), ()), *fitting)
 
 
 def _chunk(loaded: Loaded, key: ChunkKey, about: object) -> Chunk | None:

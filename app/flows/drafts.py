@@ -79,7 +79,20 @@ def record_of(draft: Draft, name: str, before: Question | None = None) -> Questi
             question = Question.model_validate({**kept, **head, **said})
         return question
     except ValidationError as error:
-        raise InvalidInput.of(problems_in(error, "", fields, "Correct it")) from error
+        found = problems_in(error, "", fields, "Correct it")
+        raise InvalidInput.of(map(_chosen, found)) from error
+
+
+def _chosen(problem: Problem) -> Problem:
+    """In words of the page where no category is chosen."""
+    if not is_blank_category(problem):
+        return problem
+    return Problem("no category is chosen", remedy="Choose a category")
+
+
+def is_blank_category(problem: Problem) -> bool:
+    """Whether it says that a record has a blank category."""
+    return problem.message.startswith("category ") and problem.message.endswith(" is blank")
 
 
 def _facts(given: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
@@ -153,9 +166,13 @@ def fresh_labels(loaded: Loaded, name: str) -> int | None:
 
 
 def require_categories(loaded: Loaded, names: Iterable[str], meant: bool) -> None:
-    """Raise InvalidInput for categories not in use, unless they are meant to be new."""
+    """Raise InvalidInput for categories not in use, unless they are meant to be new.
+
+    A blank one is for `record_of` to refuse, with all else that is wrong.
+    """
     known = categories(loaded)
-    new = dict.fromkeys(name.strip() for name in names if name.strip() not in known)
+    wanted = dict.fromkeys(name.strip() for name in names)
+    new = [name for name in wanted if name and name not in known]
     if meant or not new or not known:
         return
     problems = []

@@ -12,14 +12,13 @@ from app.flows.pooling import Pool, Work
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One question: the texts that may be judged, those that need it now and why; how many are
-    settled, of how many in all. What was retired is settled and not to be judged.
+    """One question: the texts that are to be judged, those that need it now and why, and how many
+    are settled. What was retired is not among them.
     """
 
     texts: tuple[str, ...]
     needs: Mapping[str, Work]
     settled: int
-    total: int
 
 
 class Ground:
@@ -38,7 +37,7 @@ class Ground:
         if self._sums is not None and before is not None:
             now = self.plot(question)
             self._sums[0] += now.settled - before.settled
-            self._sums[1] += now.total - before.total
+            self._sums[1] += len(now.texts) - len(before.texts)
 
     def plot(self, question: str) -> Plot:
         """One question as it is now."""
@@ -49,10 +48,10 @@ class Ground:
 
     @property
     def team(self) -> tuple[int, int]:
-        """Pairs of the collection that have the judgments they need, and pairs in all."""
+        """Pairs that have the judgments they need, and pairs in all but those retired."""
         if self._sums is None:
             plots = [self.plot(question) for question in self.pool.pairs]
-            self._sums = [sum(p.settled for p in plots), sum(p.total for p in plots)]
+            self._sums = [sum(p.settled for p in plots), sum(len(p.texts) for p in plots)]
         return self._sums[0], self._sums[1]
 
     def needed(self, pair: Pair) -> int:
@@ -76,7 +75,7 @@ class Ground:
         texts = [text for text in every if not self.coverage.is_retired((question, text))]
         implicit = self.pool.implicit if self._is_covered(question) else frozenset()
         needs: dict[str, Work] = {}
-        settled = len(every) - len(texts)
+        settled = 0
         for text in texts:
             pair, standing = (question, text), judged.get(text)
             if standing is None:
@@ -94,7 +93,7 @@ class Ground:
             settled += 1
             if audited and len(standing.graders) == needed and not standing.decided:
                 needs[text] = Work.AUDIT
-        return Plot(tuple(texts), needs, settled, len(every))
+        return Plot(tuple(texts), needs, settled)
 
     def _is_covered(self, question: str) -> bool:
         """Whether completeness settles pairs without a judgment.

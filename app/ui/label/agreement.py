@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from app.core.resampling import LEAST_ITEMS
@@ -30,7 +32,7 @@ def show(loaded: Loaded, reviewer: str) -> None:
         "This view shows what others gave. It is meant for after grading: grade first, then read "
         "here where you differ and why."
     )
-    _headline(found)
+    _headline(firsts, found)
     if found.between:
         _pairs(found)
         _bias(found)
@@ -60,8 +62,12 @@ def _pick_since(firsts: Firsts) -> str | None:
     return None if chosen == _BEGINNING else chosen
 
 
-def _headline(found: Agreement) -> None:
-    st.html(f'<h2 class="desk-headline">{text.escape(report.headline(found))}</h2>')
+def _headline(firsts: Firsts, found: Agreement) -> None:
+    """What everybody understands first, then alpha with its interval."""
+    alpha, plain = report.headline(found), report.same_grade(firsts, found.category)
+    st.html(f'<h2 class="desk-headline">{text.escape(plain or alpha)}</h2>')
+    if plain:
+        st.html(f'<p class="desk-found">{text.escape(alpha)}</p>')
     for sentence in (*report.meaning(found), report.left_out_words(found)):
         if sentence:
             text.notice(sentence)
@@ -73,7 +79,7 @@ def _pairs(found: Agreement) -> None:
         st.text(sentence)
     if len(found.reviewers) <= _MOST_IN_HEATMAP:
         st.altair_chart(
-            charts.agreement_heatmap(found),
+            _grid(found),
             key="agreement-heatmap",
             on_select=_picked_cell,
             selection_mode="cell",
@@ -82,12 +88,18 @@ def _pairs(found: Agreement) -> None:
             "are in the table below",
         )
         text.notice(
-            f"Deeper is closer; grey is not defined, or fewer than {LEAST_ITEMS} items. Select a "
+            f"Deeper is closer; grey is too few (n below {LEAST_ITEMS}) or not defined. Select a "
             "cell to see the grades and items of the two below."
         )
     with st.expander("All kappas, equal grades and overlap, as a table"):
         text.table([*report.PAIR_HEADER], report.pair_rows(found.between))
         text.notice("Grades: rows are those of the first reviewer, columns of the second, from 0.")
+
+
+def _grid(found: Agreement) -> Any:
+    """The heatmap, with only n where there are too few items for a figure."""
+    few = f"datum.n < {LEAST_ITEMS} ? 'too few\\nn ' + datum.n : datum.words"
+    return charts.agreement_heatmap(report.without_few(found)).transform_calculate(words=few)
 
 
 def _picked_cell() -> None:

@@ -15,6 +15,7 @@ from app.flows.roles import sees_unjudged
 from app.flows.sight import Sight
 from app.flows.wording import count, number
 from app.ui import seen, state, text
+from app.ui.label import beside
 from app.ui.label.said import link, said
 
 _ON_A_PAGE = 20
@@ -162,7 +163,7 @@ def _item(loaded: Loaded, reviewer: str, names: tuple[str, str], case: Case) -> 
     body = f'<div class="desk-chunk">{text.literal(chunk.text, _SHOWN)}</div>' if chunk else ""
     history = link("history", loaded.collection.name, reviewer, "history", case.question, key)
     judged = "".join(
-        said(name, event, scale)
+        said(name, beside.with_facts(event, question), scale)
         for name, event in zip(names, (case.first, case.second), strict=True)
     )
     return (

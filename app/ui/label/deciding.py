@@ -15,7 +15,10 @@ from app.ui import identity, state, text
 
 
 def form(loaded: Loaded, reviewer: str, dispute: Dispute, following: Dispute | None) -> None:
-    """The two forms; a decision carries the pair that was on screen, and leads to the next."""
+    """The two forms, and between them what came of the last decision.
+
+    A decision carries the pair that was on screen, and leads to the next.
+    """
     name = f"{dispute.question}-{dispute.key}"
     here = (loaded.collection.name, reviewer, dispute, following)
     text.section("Decide")
@@ -34,6 +37,7 @@ def form(loaded: Loaded, reviewer: str, dispute: Dispute, following: Dispute | N
                         on_click=_decide,
                         args=(*here, grade, f"rationale-{name}"),
                     )
+    status(loaded, reviewer, dispute)
     with st.expander("Retire the pair instead"):
         text.notice(
             "A retired pair is neither relevant nor missing nor open. Retire what cannot be judged "
@@ -63,7 +67,8 @@ def _decide(
         loaded = state.load_collection(collection)
         words = st.session_state.get(field) or ""
         done = adjudicating.decide(loaded, reviewer, dispute, grade, words)
-        _remember(collection, reviewer, done, f"decided {grade} for {dispute.key.short()}")
+        told = f"decided {grade} for {dispute.key.short()}"
+        _remember(collection, reviewer, done, told, following)
         if following is not None:
             go_to(following.question, following.key)
 
@@ -75,7 +80,7 @@ def _retire(
         identity.confirm(reviewer)
         loaded = state.load_collection(collection)
         done = adjudicating.retire(loaded, reviewer, dispute, st.session_state.get(field) or "")
-        _remember(collection, reviewer, done, f"retired {dispute.key.short()}")
+        _remember(collection, reviewer, done, f"retired {dispute.key.short()}", following)
         if following is not None:
             go_to(following.question, following.key)
 
@@ -89,17 +94,26 @@ def take_back(collection: str, reviewer: str, event: str) -> None:
         go_to(done.event.question, done.event.key)
 
 
-def _remember(collection: str, reviewer: str, done: Decided, words: str) -> None:
+def _remember(
+    collection: str, reviewer: str, done: Decided, words: str, following: Dispute | None = None
+) -> None:
     told = f"Saved {done.event.time[11:19]} UTC: {words}."
-    st.session_state["last-decision"] = ((collection, reviewer), told, done)
+    then = following.identity if following is not None else None
+    st.session_state["last-decision"] = ((collection, reviewer), told, done, then)
 
 
-def status(loaded: Loaded, reviewer: str) -> None:
-    """What was decided last in this session with its undo, or what failed."""
+def status(loaded: Loaded, reviewer: str, dispute: Dispute | None = None) -> None:
+    """What was decided last in this session with its undo, or what failed.
+
+    Drawn beside the buttons of `dispute`, where that is on screen.
+    """
     state.show_failures()
-    here, told, done = st.session_state.get("last-decision", (None, "", None))
+    last = st.session_state.get("last-decision", (None, "", None, None))
+    here, told, done, then = last
     if here != (loaded.collection.name, reviewer):
         return
+    if dispute is not None and dispute.identity == then:
+        told += " What is shown now is the next dispute."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(told)
         event = done.event

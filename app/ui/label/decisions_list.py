@@ -10,10 +10,11 @@ from app.core.judgments import Judgment
 from app.core.model import HIGHEST_GRADE
 from app.flows.decisions import Decision, decisions, examples
 from app.flows.loading import Loaded
+from app.flows.roles import sees_unjudged
 from app.flows.sight import Sight, Words
 from app.flows.wording import count
 from app.ui import seen, text
-from app.ui.label import deciding
+from app.ui.label import beside, deciding
 from app.ui.label.said import link, said
 
 _ON_A_PAGE = 20
@@ -24,16 +25,18 @@ def show(loaded: Loaded, reviewer: str, *, may: bool) -> None:
     """Every decision, newest first; then the proposed examples."""
     found = decisions(loaded)
     standing = {decision.event.event for decision in found}
+    hidden = _to_be_judged(loaded, reviewer, found) if may else []
     if not may:
         kept = _judged_by(loaded, reviewer, found)
-        if hidden := len(found) - len(kept):
+        if n := len(found) - len(kept):
             text.notice(
-                f"{count(hidden, 'decision')} not shown: you have not judged those pairs, or only "
+                f"{count(n, 'decision')} not shown: you have not judged those pairs, or only "
                 "before a change."
             )
         found = kept
+    found = [decision for decision in found if decision not in hidden]
     text.section(f"{count(len(found), 'decision')}")
-    if not found:
+    if not found and not hidden:
         st.text("No pair has been decided yet. Disputed pairs are under the first heading above.")
     page = 1
     if len(found) > _ON_A_PAGE:
@@ -44,7 +47,7 @@ def show(loaded: Loaded, reviewer: str, *, may: bool) -> None:
         st.html(_decision(loaded, reviewer, decision))
         if may:
             _actions(loaded, reviewer, decision)
-    _examples(loaded, reviewer, standing)
+    _examples(loaded, reviewer, standing, {decision.event.event for decision in hidden})
 
 
 def _judged_by(loaded: Loaded, reviewer: str, found: list[Decision]) -> list[Decision]:
@@ -60,6 +63,29 @@ def _judged_by(loaded: Loaded, reviewer: str, found: list[Decision]) -> list[Dec
     return kept
 
 
+def _to_be_judged(loaded: Loaded, reviewer: str, found: list[Decision]) -> list[Decision]:
+    """Those not to be shown to who may adjudicate: others decided them, and the pair is still, or
+    again, to be judged by the viewer, who is no named adjudicator and has not asked for them.
+    """
+    if sees_unjudged(loaded.collection.workspace, reviewer):
+        return []
+    sight = Sight(loaded)
+    judged = sight.judged(reviewer, {d.event.question for d in found})
+    hidden = [
+        decision
+        for decision in found
+        if decision.event.author != reviewer
+        and not sight.open((decision.event, *decision.judgments)) <= judged
+    ]
+    if hidden and st.toggle(
+        f"Show {count(len(hidden), 'decision')} on pairs you have not judged",
+        key="show-unjudged-decisions",
+        help="What you grade after that is no longer blind.",
+    ):
+        return []
+    return hidden
+
+
 def _mark(loaded: Loaded, reviewer: str, words: Sequence[Words]) -> None:
     seen.mark(loaded.collection.name, reviewer, Sight(loaded).told(reviewer, words))
 
@@ -71,7 +97,7 @@ def _decision(loaded: Loaded, reviewer: str, decision: Decision) -> str:
     asked = question.text if question else "a question that is no longer here"
     history = link("history", loaded.collection.name, reviewer, "history", event.question, key)
     if isinstance(event, Judgment):
-        what = said(f"Decided by {event.author}", event, scale)
+        what = said(f"Decided by {event.author}", beside.with_facts(event, question), scale)
     else:
         what = (
             f'<p class="desk-said"><span class="desk-said-by">Retired by '
@@ -89,7 +115,9 @@ def _decision(loaded: Loaded, reviewer: str, decision: Decision) -> str:
         f'<span class="desk-meta">{text.escape(event.question)} · {stale}'
         f"{text.escape(event.time[:16].replace('T', ' '))} UTC · {history}</span></p>"
         f'<p class="desk-meta">{where}</p>{body}{what}'
-        + "".join(said(one.author, one, scale) for one in decision.judgments)
+        + "".join(
+            said(one.author, beside.with_facts(one, question), scale) for one in decision.judgments
+        )
         + "</section>"
     )
 
@@ -115,10 +143,15 @@ def _actions(loaded: Loaded, reviewer: str, decision: Decision) -> None:
             deciding.propose_button(loaded, reviewer, decision)
 
 
-def _examples(loaded: Loaded, reviewer: str, standing: set[str]) -> None:
-    """What was proposed, ready to be taken over by hand."""
-    proposed = examples(loaded)
+def _examples(loaded: Loaded, reviewer: str, standing: set[str], hidden: set[str]) -> None:
+    """What was proposed, ready to be taken over by hand; that of `hidden` decisions is counted."""
+    every = examples(loaded)
+    proposed = [one for one in every if one.of not in hidden]
     text.section("Proposed examples")
+    if n := len(every) - len(proposed):
+        text.notice(f"{count(n, 'example')} not shown: you have not judged the pair.")
+        if not proposed:
+            return
     place = f"{loaded.collection.labels_place}/guidelines.md"
     if not proposed:
         st.text("None yet. A decision that settles more than its own pair is worth proposing.")

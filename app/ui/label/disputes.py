@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import streamlit as st
 
@@ -10,13 +10,14 @@ from app.core.errors import InvalidInput
 from app.core.trec import key_token
 from app.flows.adjudicating import OPEN, WITH_UNSETTLED, Dispute
 from app.flows.dispute_effects import Effect
+from app.flows.dispute_sight import unjudged_by
 from app.flows.loading import Loaded
-from app.flows.roles import require_adjudicator
+from app.flows.roles import require_adjudicator, sees_unjudged
 from app.flows.sight import Sight
 from app.flows.wording import METRIC_WORDS, count
 from app.settings import split_metric
 from app.ui import seen, state, text
-from app.ui.label import deciding, decisions_list, leaving, remembered
+from app.ui.label import beside, deciding, decisions_list, leaving, remembered
 from app.ui.label.said import link, said
 
 _VIEWS = {
@@ -25,6 +26,8 @@ _VIEWS = {
     "decided": "Decided",
 }
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#: Session state: pairs not judged that were to be shown all the same.
+_ASKED_FOR = "disputes-asked-for"
 _STATES = {
     "disputed": "disputed",
     "cannot-judge": "everybody found that it cannot be judged",
@@ -35,24 +38,30 @@ _STATES = {
 def show(loaded: Loaded, reviewer: str) -> None:
     """The view."""
     view = state.pick("Show", list(_VIEWS), "show", words=_VIEWS, control=_segments)
-    deciding.status(loaded, reviewer)
     if (reason := why_not_adjudicate(reviewer)) is not None:
         text.notice(reason)
     if view == "decided":
         state.settle()
+        deciding.status(loaded, reviewer)
         decisions_list.show(loaded, reviewer, may=reason is None)
         return
     waits = remembered.waiting(loaded, WITH_UNSETTLED if view == "unsettled" else OPEN)
     for sentence in waits.unknown:
         text.notice(f"What hangs on each pair is not known now. {sentence}")
     ordered, known = list(waits.disputes), waits.effects
+    unjudged = unjudged_by(loaded, reviewer, ordered)
     if reason is not None:
-        ordered = _judged_by(reviewer, ordered)
+        ordered = _judged_by(reviewer, ordered, unjudged)
+    elif unjudged:
+        _warn(len(unjudged), len(ordered))
     if not ordered:
         state.settle()
+        deciding.status(loaded, reviewer)
         _nothing(loaded, reason is None)
         return
-    _one(loaded, reviewer, ordered, known, may=reason is None)
+    sees = sees_unjudged(loaded.collection.workspace, reviewer)
+    held = set() if sees else {one for one in unjudged if not _asked_for(loaded, reviewer, one)}
+    _one(loaded, reviewer, ordered, known, held, may=reason is None)
 
 
 def _segments(label: str, options: list[str], key: str, words: Callable[[str], str]) -> str:
@@ -71,15 +80,29 @@ def why_not_adjudicate(reviewer: str) -> str | None:
     return None
 
 
-def _judged_by(reviewer: str, found: Sequence[Dispute]) -> list[Dispute]:
+def _judged_by(
+    reviewer: str, found: Sequence[Dispute], unjudged: Collection[tuple[str, str]]
+) -> list[Dispute]:
     """Those the reviewer has judged; how many are not shown is told."""
-    kept = [d for d in found if any(j.author == reviewer for j in d.judgments)]
+    kept = [
+        one
+        for one in found
+        if one.identity not in unjudged and any(j.author == reviewer for j in one.judgments)
+    ]
     if hidden := len(found) - len(kept):
         text.notice(
             f"{count(hidden, 'pair')} not shown: you have not judged "
             f"{'it' if hidden == 1 else 'them'}, and others' grades would sway yours."
         )
     return kept
+
+
+def _warn(unjudged: int, every: int) -> None:
+    """That reading ends blindness, and for how many pairs."""
+    text.notice(
+        f"You have not judged {unjudged:,} of {count(every, 'pair')} here. What you grade after "
+        "others' grades of it were shown to you is kept as not blind."
+    )
 
 
 def _nothing(loaded: Loaded, may: bool) -> None:
@@ -97,20 +120,14 @@ def _one(
     reviewer: str,
     ordered: Sequence[Dispute],
     known: Mapping[tuple[str, str], Effect],
+    held: Collection[tuple[str, str]],
     *,
     may: bool,
 ) -> None:
-    """The pair picked: its place in the list, what was said of it, and the decision."""
-    places = {(d.question, key_token(d.key)) for d in ordered}
-    leaving.only_if_there(loaded.collection.name, reviewer, places)
-    questions = list(dict.fromkeys(d.question for d in ordered))
-    question = state.pick("Question", questions, "question", control=_quiet)
-    tokens = [key_token(d.key) for d in ordered if d.question == question]
-    token = state.pick("Chunk", tokens, "chunk", control=_quiet)
-    state.settle()
-    place = next(
-        n for n, d in enumerate(ordered) if d.question == question and key_token(d.key) == token
-    )
+    """The pair picked, one that is not `held` back unless asked for: its place in the list, what
+    was said of it, and the decision.
+    """
+    place = _pick(loaded, reviewer, ordered, held)
     dispute = ordered[place]
     metric, k = split_metric(loaded.collection.settings.scoring.primary)
     name = f"{METRIC_WORDS[metric]}@{k}"
@@ -120,28 +137,85 @@ def _one(
         st.text(f"{place + 1} of {len(ordered):,}, widest first, then by effect on {name}")
     with st.expander(f"All {count(len(ordered), 'pair')}"):
         _table(loaded, reviewer, ordered, known, name)
-    asked = loaded.questions[question]
-    text.heading(asked.text, asked.need)
-    effect = known.get(dispute.identity)
-    hangs = (
-        f"{name} of this question changes by up to {effect.change:.3f} in {effect.configuration}"
-        if effect
-        else f"no effect on {name} in the newest executions"
-    )
-    st.html(f'<p class="desk-meta">{text.escape(_STATES[dispute.state])}; {text.escape(hangs)}</p>')
-    if dispute.chunk is None:
-        st.text(f"{dispute.key.short()} is no longer here; what was said of it still counts.")
-    else:
-        chunk = dispute.chunk
-        text.chunk_text(chunk.text, chunk.title, chunk.section, dispute.key.short())
-        if len(dispute.keys) > 1:
-            text.notice(f"The same text stands in {len(dispute.keys)} chunks; all get the grade.")
+    if dispute.identity in held:
+        _held(loaded, reviewer, dispute)
+        deciding.status(loaded, reviewer, dispute)
+        return
+    _pair(loaded, dispute, _hangs(known.get(dispute.identity), name))
     seen.mark(loaded.collection.name, reviewer, Sight(loaded).told(reviewer, dispute.judgments))
     st.html("".join(_lines(loaded, dispute)))
     text.notice("Names are shown once the pair is decided. The letters differ from pair to pair.")
     if may:
         following = ordered[place + 1 : place + 2] or ordered[:place][:1]
         deciding.form(loaded, reviewer, dispute, next(iter(following), None))
+    else:
+        deciding.status(loaded, reviewer, dispute)
+
+
+def _pick(
+    loaded: Loaded,
+    reviewer: str,
+    ordered: Sequence[Dispute],
+    held: Collection[tuple[str, str]],
+) -> int:
+    """The place of the pair that the address names; else of the first that may be shown."""
+    places = [(d.question, key_token(d.key)) for d in ordered]
+    leaving.only_if_there(loaded.collection.name, reviewer, set(places))
+    first = next((d for d in ordered if d.identity not in held), ordered[0])
+    questions = list(dict.fromkeys(d.question for d in ordered))
+    question = state.pick("Question", questions, "question", first.question, control=_quiet)
+    tokens = [token for asked, token in places if asked == question]
+    token = state.pick("Chunk", tokens, "chunk", key_token(first.key), control=_quiet)
+    state.settle()
+    return places.index((question, token))
+
+
+def _hangs(effect: Effect | None, name: str) -> str:
+    if effect is None:
+        return f"no effect on {name} in the newest executions"
+    return f"{name} of this question changes by up to {effect.change:.3f} in {effect.configuration}"
+
+
+def _pair(loaded: Loaded, dispute: Dispute, hangs: str) -> None:
+    """Question, facts, guidelines and text: what the decision is made by."""
+    asked = loaded.questions[dispute.question]
+    text.heading(asked.text, asked.need)
+    beside.facts(asked)
+    st.html(f'<p class="desk-meta">{text.escape(_STATES[dispute.state])}; {text.escape(hangs)}</p>')
+    beside.guidelines(loaded.collection)
+    if dispute.chunk is None:
+        st.text(f"{dispute.key.short()} is no longer here; what was said of it still counts.")
+        return
+    chunk = dispute.chunk
+    text.chunk_text(chunk.text, chunk.title, chunk.section, dispute.key.short())
+    if len(dispute.keys) > 1:
+        text.notice(f"The same text stands in {len(dispute.keys)} chunks; all get the grade.")
+
+
+def _held(loaded: Loaded, reviewer: str, dispute: Dispute) -> None:
+    """In the place of a pair the viewer has still to judge: why it is not shown, and what to do."""
+    question, key, name = dispute.question, dispute.key, loaded.collection.name
+    text.heading(loaded.questions[question].text)
+    st.text("Not shown: you have not judged this pair yet, and others' grades would sway yours.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Show it",
+            key=f"show-{question}-{key}",
+            help="What you grade after that is no longer blind.",
+            on_click=_ask_for,
+            args=((name, reviewer, dispute.identity),),
+        )
+        st.html(link("Grade it first", name, reviewer, "grade", question, key), width="content")
+
+
+def _ask_for(what: tuple[str, str, tuple[str, str]]) -> None:
+    with state.acting():
+        st.session_state.setdefault(_ASKED_FOR, set()).add(what)
+
+
+def _asked_for(loaded: Loaded, reviewer: str, dispute: tuple[str, str]) -> bool:
+    what = (loaded.collection.name, reviewer, dispute)
+    return what in st.session_state.get(_ASKED_FOR, ())
 
 
 def _quiet(_: str, __: list[str], key: str, ___: Callable[[str], str]) -> str:
@@ -171,13 +245,14 @@ def _open(dispute: Dispute | None) -> None:
 def _lines(loaded: Loaded, dispute: Dispute) -> list[str]:
     """What each reviewer said, under letters; earlier adjudications under their names."""
     scale = loaded.collection.settings.grade_words
+    asked = loaded.questions[dispute.question]
     letters = iter([*_LETTERS, *(f"{a}{b}" for a in _LETTERS for b in _LETTERS)])
     return [
         said(
             f"Adjudication by {event.author}"
             if event.adjudication
             else f"Reviewer {next(letters)}",
-            event,
+            beside.with_facts(event, asked),
             scale,
         )
         for event in dispute.judgments

@@ -1,17 +1,24 @@
-"""Find evidence: a search of the corpus from the item on screen, without scores or order."""
+"""Find evidence: a search of the corpus for one question, without scores or order."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import streamlit as st
 
-from app.core.model import ChunkKey
+from app.core.model import Chunk, ChunkKey
+from app.core.questions import Question
+from app.core.trec import key_token
 from app.flows.bench import Bench
 from app.flows.finding import Found, find_evidence
+from app.flows.loading import Loaded
 from app.ui import state, text
 from app.ui.label.session import Session
 
 #: Characters of a found chunk that are shown at once.
 _SHOWN = 420
+#: From so many chunks on, a list beside other things scrolls by itself, in so many pixels.
+_MANY, _HEIGHT = 3, 380
 
 
 def searched(collection: str, question: str) -> list[str]:
@@ -23,51 +30,104 @@ def searched(collection: str, question: str) -> list[str]:
 def draw(bench: Bench, session: Session, reviewer: str, question: str) -> None:
     """The search field and what was found; what is graded from there leads back to it."""
     asked = bench.loaded.questions[question]
-    key = f"search-{question}"
-    st.session_state.setdefault(key, asked.text)
-    with st.form(f"form-{question}", border=False):
+    done = _search(bench.loaded, reviewer, asked, question)
+    if done is not None:
+        session.found = (question, *done)
+    kept = session.found
+    if kept is None or kept[0] != question:
+        _before()
+        return
+    _results(bench, session, reviewer, question, kept[1], kept[2])
+
+
+def in_place(loaded: Loaded, reviewer: str, question: Question) -> None:
+    """The same search beside other things: each result leads to the view Grade with its chunk."""
+    here = (loaded.collection.name, reviewer, question.id, question.hash)
+    done = _search(loaded, reviewer, question, f"{loaded.collection.name}-{question.id}-in-place")
+    if done is not None:
+        st.session_state["found-in-place"] = (here, *done)
+    kept = st.session_state.get("found-in-place")
+    if kept is None or kept[0] != here:
+        _before()
+        return
+    _, words, found = kept
+    _counted(words, found)
+    with st.container(height=_HEIGHT if len(found.keys) > _MANY else "content"):
+        for key, chunk in _chunks(loaded, found):
+            left, right = st.columns([6, 1], vertical_alignment="center")
+            with left:
+                _chunk(chunk, key)
+            with right:
+                st.page_link("pages/label.py", label="Grade", query_params=_item(*here[:3], key))
+
+
+def _item(collection: str, reviewer: str, question: str, key: ChunkKey) -> dict[str, str]:
+    return {
+        "collection": collection, "view": "grade", "reviewer": reviewer, "question": question,
+        "chunk": key_token(key),
+    }  # fmt: skip
+
+
+def _search(
+    loaded: Loaded, reviewer: str, question: Question, name: str
+) -> tuple[str, Found] | None:
+    """The field; when it is sent, what was searched for, which is kept, and what was found."""
+    key = f"search-{name}"
+    st.session_state.setdefault(key, question.text)
+    with st.form(f"form-{name}", border=False):
         left, right = st.columns([5, 1], vertical_alignment="bottom")
         with left:
             st.text_input("Search the corpus for evidence", key=key, max_chars=500)
         with right:
             pressed = st.form_submit_button("Search", type="primary", width="stretch")
     words = st.session_state[key].strip()
-    if pressed and words:
-        done = searched(bench.loaded.collection.name, question)
-        if words not in done:
-            done.append(words)
-        with st.spinner("Searching"):
-            found = find_evidence(bench.loaded, reviewer, question, words, state.kept().engine)
-        session.found = (question, words, found)
-    kept = session.found
-    if kept is None or kept[0] != question:
-        text.notice("By meaning and by words. Results come in no order and without scores.")
-        return
-    _results(bench, session, reviewer, question, kept[1], kept[2])
+    if not pressed or not words:
+        return None
+    done = searched(loaded.collection.name, question.id)
+    if words not in done:
+        done.append(words)
+    with st.spinner("Searching"):
+        return words, find_evidence(loaded, reviewer, question.id, words, state.kept().engine)
 
 
-def _results(
-    bench: Bench, session: Session, reviewer: str, question: str, words: str, found: Found
-) -> None:
+def _before() -> None:
+    text.notice("By meaning and by words. Results come in no order and without scores.")
+
+
+def _counted(words: str, found: Found) -> None:
     for sentence in found.failures:
         text.problem(sentence)
     count = len(found.keys)
     what = "1 chunk" if count == 1 else f"{count} chunks"
     text.notice(f"{what} found for “{words}”, in no order. Open one to grade it.")
-    own = bench.own(reviewer)
+
+
+def _chunks(loaded: Loaded, found: Found) -> Iterator[tuple[ChunkKey, Chunk]]:
     for key in found.keys:
-        chunk = bench.loaded.corpus.eligible.get(key)
-        if chunk is None:
-            continue
+        chunk = loaded.corpus.eligible.get(key)
+        if chunk is not None:
+            yield key, chunk
+
+
+def _chunk(chunk: Chunk, key: ChunkKey, said: str = "") -> None:
+    st.html(
+        f'<p class="desk-meta">{text.origin(chunk.title, chunk.section, key.document)}'
+        f'{text.escape(said)}</p><div class="desk-chunk desk-found" dir="auto">'
+        f"{text.escape(chunk.text[:_SHOWN])}{'…' if len(chunk.text) > _SHOWN else ''}</div>"
+    )
+
+
+def _results(
+    bench: Bench, session: Session, reviewer: str, question: str, words: str, found: Found
+) -> None:
+    _counted(words, found)
+    own = bench.own(reviewer)
+    for key, chunk in _chunks(bench.loaded, found):
         mine = own.fresh.get((question, chunk.text_hash))
         said = f" · you: {mine.grade if mine.grade is not None else mine.kind}" if mine else ""
         left, right = st.columns([6, 1], vertical_alignment="center")
         with left:
-            st.html(
-                f'<p class="desk-meta">{text.origin(chunk.title, chunk.section, key.document)}'
-                f'{text.escape(said)}</p><div class="desk-chunk desk-found" dir="auto">'
-                f"{text.escape(chunk.text[:_SHOWN])}{'…' if len(chunk.text) > _SHOWN else ''}</div>"
-            )
+            _chunk(chunk, key, said)
         with right:
             st.button(
                 "Open" if mine else "Grade",

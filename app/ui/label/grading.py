@@ -74,31 +74,35 @@ def _work(name: str, reviewer: str) -> None:
         session.show(turn)
         session.write_url()
         left, right = st.columns([3, 1], gap="large")
-        with left:
+        # Places of their own: where the head grows or shrinks, the text below it is replaced and
+        # never stands there twice for a moment.
+        top, head, body = left.container(), left.container(), left.container()
+        with top:
             panel.waiting(session, turn)
-            if turn.item is None and turn.unreturned:
-                _unreturned(bench, session, turn, reviewer)
-            elif turn.item is None:
-                panel.nothing_left(bench, session, turn)
-            else:
-                _item(bench, session, turn, turn.item, reviewer)
+        if turn.item is not None:
+            with head:
+                _head(bench, session, turn, turn.item, reviewer)
+            with body:
+                _body(bench, session, turn, turn.item, reviewer)
+        else:
+            with head:
+                if turn.unreturned:
+                    _unreturned(bench, session, turn, reviewer)
+                else:
+                    panel.nothing_left(bench, session, turn)
         with right:
             panel.side(bench, session, turn, name, reviewer)
         bar.draw(bench, session, turn, name, reviewer, reason)
 
 
-def _item(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str) -> None:
-    """The question and the chunk."""
+def _head(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str) -> None:
+    """The question, and what is to be known of the reviewer's own earlier judgments."""
     loaded = bench.loaded
     question = loaded.questions[item.question]
     text.heading(question.text, question.need)
     panel.facts(question, category=loaded.collection.settings.queue.show_category)
     if session.mode == "search":
-        # The item stays on screen for the keys that lead back to it.
-        st.html(f'<span data-item="{item.id}"></span>')
-        finding.draw(bench, session, reviewer, item.question)
         return
-    draft = _begun(loaded, session, turn, item)
     if turn.elsewhere is not None:
         text.notice(f"Every pair of “{turn.elsewhere}” is judged by you; this is another question.")
     panel.own_words(turn)
@@ -108,10 +112,19 @@ def _item(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str)
         )
     if turn.stale is not None:
         renewing.beside(turn.stale)
-    if session.document:
-        _document(loaded, item)
+
+
+def _body(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str) -> None:
+    """The chunk, its document, or a search."""
+    draft = _begun(bench.loaded, session, turn, item)
+    if session.mode == "search":
+        # The item stays on screen for the keys that lead back to it.
+        st.html(f'<span data-item="{item.id}"></span>')
+        finding.draw(bench, session, reviewer, item.question)
+    elif session.document:
+        _document(bench.loaded, item)
     else:
-        _chunk(loaded, session, item, draft)
+        _chunk(bench.loaded, session, item, draft)
 
 
 def _unreturned(bench: Bench, session: Session, turn: Turn, reviewer: str) -> None:

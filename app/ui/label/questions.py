@@ -58,7 +58,7 @@ def _look_through(loaded: Loaded, reviewer: str, *, may: bool) -> None:
     rows = listed(loaded)
     if not rows:
         state.settle()
-        questions_saved.status(loaded, reviewer)
+        state.show_failures()
         text.notice(
             "There are no questions yet. Add one or many above, or take in a file: desk import "
             f"{loaded.collection.name} questions FILE."
@@ -76,7 +76,37 @@ def _look_through(loaded: Loaded, reviewer: str, *, may: bool) -> None:
     with left:
         _list(rows, found, name)
     with right:
-        questions_edit.opened(loaded, reviewer, known[name], may=may)
+        row = known[name]
+        if row in found:
+            questions_edit.opened(loaded, reviewer, row, may=may)
+        else:
+            _not_listed(loaded, reviewer, row, may=may)
+        # What could not be told where it was asked for, for that is gone.
+        state.show_failures()
+
+
+def _not_listed(loaded: Loaded, reviewer: str, row: Listed, *, may: bool) -> None:
+    """A question that the list leaves out is not edited: which one is open must be plain."""
+    name = row.question.id
+    if row.kind == "retired":
+        text.notice(f"{name} is not in the list: it is retired.")
+        questions_edit.opened(loaded, reviewer, row, may=may)
+        return
+    text.section("No question chosen")
+    questions_saved.status(questions_saved.Place(loaded.collection.name, reviewer, name))
+    text.notice(
+        f"Choose one in the list. The question {name} is not in it: the search or a filter leaves "
+        "it out."
+    )
+    if questions_edit.is_edited(loaded, row.question):
+        text.notice("What you typed there is not saved. It is kept while this page is open.")
+    st.button("Show all questions", key="questions-all", on_click=_show_all)
+
+
+def _show_all() -> None:
+    st.session_state["words"] = ""
+    for key in ("category", "kind", "split", "source"):
+        st.session_state[f"pick-{key}"] = st.session_state[f"kept-{key}"] = _ANY
 
 
 def _narrow(rows: Sequence[Listed]) -> Wanted:

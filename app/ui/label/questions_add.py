@@ -8,18 +8,19 @@ import streamlit as st
 
 from app.core.errors import InvalidInput
 from app.flows import asking
+from app.flows.alike import alike
 from app.flows.asking_many import Plan, add_planned, plan_file, plan_pasted, plan_words
 from app.flows.drafts import Draft, categories
 from app.flows.loading import Loaded
-from app.flows.near import near_questions
 from app.flows.wording import count
 from app.ui import identity, state, text
 from app.ui.label import questions_fields as fields
-from app.ui.label.questions_saved import remember, status
+from app.ui.label.questions_saved import Place, acting, remember, status
 
 #: Refused rows and near-duplicates that are told one by one.
 _MOST = 50
 _PASTED, _FILE = "many-pasted", "many-file"
+_ONE, _MANY = "one", "many"
 
 
 def one(loaded: Loaded, reviewer: str) -> None:
@@ -31,7 +32,9 @@ def one(loaded: Loaded, reviewer: str) -> None:
     left, _ = st.columns([3, 2])
     with left:
         fields.draw(loaded, prefix, draft)
-        _near(loaded, fields.read(prefix, draft).text)
+        _alike(loaded, prefix, fields.read(prefix, draft).text)
+        # Above the button: below it, the end of the window would hide it.
+        status(Place(loaded.collection.name, reviewer, "", _ONE))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(
                 "Id", key=f"{prefix}-id", placeholder="made of its first words", width=320
@@ -40,29 +43,42 @@ def one(loaded: Loaded, reviewer: str) -> None:
                 "Add the question", key=f"{prefix}-save", type="primary",
                 on_click=_add, args=(loaded.collection.name, reviewer, draft, prefix),
             )  # fmt: skip
-        status(loaded, reviewer)
 
 
-def _near(loaded: Loaded, words: str) -> None:
-    if not words.strip():
+def _alike(loaded: Loaded, prefix: str, words: str) -> None:
+    """A question there is that asks almost the same; that the new one does not is confirmed."""
+    found = alike(loaded, words)
+    if found is None:
         return
-    texts = {name: question.text for name, question in loaded.questions.items()}
-    for found in near_questions({"new": words}, texts):
-        text.notice(f"{found.other} asks almost the same: {texts[found.other]}")
+    other, was = found.question, " It was retired." if found.retired else ""
+    text.notice(f"{other.id} asks almost the same: {other.text}{was}")
+    st.checkbox("The new question asks something else", key=_apart(prefix, other.id))
+
+
+def _apart(prefix: str, other: str) -> str:
+    return f"{prefix}-apart-{other}"
 
 
 def _add(collection: str, reviewer: str, draft: Draft, prefix: str) -> None:
-    with state.acting():
+    place = Place(collection, reviewer, "", _ONE)
+    fields.tried(prefix)
+    with acting(place):
         identity.confirm(reviewer)
         typed = fields.read(prefix, draft)
         name = st.session_state.get(f"{prefix}-id") or ""
         loaded = state.load_collection(collection)
+        found = alike(loaded, typed.text)
+        if found and not st.session_state.get(_apart(prefix, found.question.id)):
+            raise InvalidInput(
+                f"the question {found.question.id} asks almost the same",
+                remedy="Read it above; if yours asks something else, tick the box, then add",
+            )
         done = asking.add(
             loaded, reviewer, [_named(typed, name)], new_categories=fields.is_new_category(prefix)
         )
         st.session_state["add-number"] += 1
         added = done.events[0].question
-        remember(collection, reviewer, done, f"the question {added} is added")
+        remember(place, done, f"the question {added} is added")
         state.show_question(added)
 
 
@@ -86,13 +102,18 @@ def many(loaded: Loaded, reviewer: str) -> None:
     with right:
         st.file_uploader("Or a file", type=["csv", "tsv", "xlsx"], key=f"{_FILE}-{number}")
         known = categories(loaded)
-        default = st.selectbox("Category of rows without one", known or ["general"])
+        # None is chosen beforehand: it would be that of every row without a thought.
+        default = st.selectbox(
+            "Category of rows without one", known or ["general"], None,
+            key=f"many-category-{loaded.collection.name}-{number}",
+            placeholder="None: rows without one are refused",
+        )  # fmt: skip
     meant = st.checkbox("Categories that are not in use yet are meant", key="many-new-categories")
     source = _source(number)
     if source is None:
-        status(loaded, reviewer)
+        status(Place(loaded.collection.name, reviewer, "", _MANY))
         return
-    plan = _plan(loaded, source, str(default), meant or not known)
+    plan = _plan(loaded, source, default or "", meant or not known)
     _tell(plan)
     _offer(loaded, reviewer, plan, number, _mark(source))
 
@@ -169,7 +190,7 @@ def _offer(loaded: Loaded, reviewer: str, plan: Plan, number: int, mark: str) ->
         on_click=_add_many,
         args=(loaded.collection.name, reviewer, plan, number, mark, skip_refused, skip_near),
     )
-    status(loaded, reviewer)
+    status(Place(loaded.collection.name, reviewer, "", _MANY))
 
 
 def _add_many(
@@ -181,7 +202,8 @@ def _add_many(
     skip_refused: bool,
     skip_near: bool,
 ) -> None:
-    with state.acting():
+    place = Place(collection, reviewer, "", _MANY)
+    with acting(place):
         identity.confirm(reviewer)
         if _mark(_source(number)) != mark:
             raise InvalidInput(
@@ -191,5 +213,5 @@ def _add_many(
         done = add_planned(loaded, reviewer, plan, skip_refused=skip_refused, skip_near=skip_near)
         st.session_state["many-number"] += 1
         words = f"{count(len(done.events), 'question')} added"
-        remember(collection, reviewer, done, words)
+        remember(place, done, words)
         state.show_question(done.events[0].question)

@@ -1,10 +1,10 @@
-"""One question opened: read it, edit it, retire it, mark it unsupported; its history."""
+"""One question opened: read it or edit it, bring it back; its history."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from app.core.errors import DeskError, InvalidInput
+from app.core.errors import InvalidInput
 from app.core.questions import Question
 from app.flows import asking
 from app.flows.drafts import Draft, draft_of, effects, fresh_labels, record_of
@@ -13,9 +13,10 @@ from app.flows.question_list import Listed, history
 from app.flows.wording import count
 from app.ui import identity, state, text
 from app.ui.label import questions_fields as fields
-from app.ui.label.finding import searched
-from app.ui.label.questions_saved import remember, status
-from app.ui.label.said import link
+from app.ui.label import questions_panels as panels
+from app.ui.label.questions_saved import Place, acting, remember, status
+
+_PART = "edit"
 
 
 def opened(loaded: Loaded, reviewer: str, row: Listed, *, may: bool) -> None:
@@ -24,11 +25,10 @@ def opened(loaded: Loaded, reviewer: str, row: Listed, *, may: bool) -> None:
     _meta(row)
     if may and row.kind != "retired":
         _edit(loaded, reviewer, question)
-        status(loaded, reviewer)
-        _unsupported(loaded, reviewer, question)
-        _retire(loaded, reviewer, question)
+        panels.unsupported(loaded, reviewer, question)
+        panels.retire(loaded, reviewer, question)
     else:
-        status(loaded, reviewer)
+        status(Place(loaded.collection.name, reviewer, question.id))
         _read(question)
         if may:
             _bring_back(loaded, reviewer, question)
@@ -85,6 +85,7 @@ def _edit(loaded: Loaded, reviewer: str, question: Question) -> None:
             on_click=_save,
             args=(loaded.collection.name, reviewer, before, prefix),
         )
+    status(Place(loaded.collection.name, reviewer, question.id, _PART))
 
 
 def _tell(loaded: Loaded, prefix: str, before: Question, now: Draft) -> None:
@@ -121,6 +122,13 @@ def _began(loaded: Loaded, question: Question) -> tuple[Question, str]:
     return before, _prefix(key, before)
 
 
+def is_edited(loaded: Loaded, question: Question) -> bool:
+    """Whether something was typed into the fields of a question and is not saved."""
+    before, prefix = _began(loaded, question)
+    draft = draft_of(before)
+    return fields.read(prefix, draft) != draft
+
+
 def _key(collection: str, name: str) -> str:
     return f"editing-{collection}-{name}"
 
@@ -140,7 +148,8 @@ def _forget(collection: str, name: str) -> None:
 
 
 def _save(collection: str, reviewer: str, before: Question, prefix: str) -> None:
-    with state.acting():
+    place = Place(collection, reviewer, before.id, _PART)
+    with acting(place):
         identity.confirm(reviewer)
         loaded = state.load_collection(collection)
         draft = fields.read(prefix, draft_of(before))
@@ -156,99 +165,7 @@ def _save(collection: str, reviewer: str, before: Question, prefix: str) -> None
             new_category=fields.is_new_category(prefix),
         )  # fmt: skip
         _forget(collection, before.id)
-        remember(collection, reviewer, done, f"the question {before.id}")
-
-
-def _unsupported(loaded: Loaded, reviewer: str, question: Question) -> None:
-    """Mark it as one the corpus holds no answer to, or take that back."""
-    here = (loaded.collection.name, reviewer, question)
-    marked = question.unsupported_as_of
-    current = marked == loaded.corpus.revision
-    with st.expander("Unsupported" if marked is None else "Marked unsupported"):
-        if marked is not None:
-            text.notice(
-                "It was reviewed against this corpus revision, which holds no answer."
-                if current
-                else "It was reviewed against another corpus revision. Search again, then mark it "
-                "for this one, or take the mark back."
-            )
-            st.button(
-                "Take the mark back", key=f"supported-{question.id}",
-                on_click=_mark_supported, args=here,
-            )  # fmt: skip
-        if current:
-            return
-        try:
-            reason = asking.why_not_unsupported(loaded, question)
-        except DeskError:
-            reason = "a label is refused, and it may be a relevant one"
-        if reason is not None:
-            text.notice(f"It cannot be marked unsupported: {reason}.")
-            return
-        text.notice(
-            "An unsupported question is in no mean; what comes back for it is listed apart. Search "
-            "the corpus in several wordings first."
-        )
-        grade = link("Search the corpus (key s)", here[0], reviewer, "grade", question.id)
-        st.html(f'<p class="desk-meta">{grade}</p>')
-        key = f"unsupported-{question.id}"
-        _prefill(f"{key}-searched", "\n".join(searched(here[0], question.id)))
-        st.text_area(
-            "What you searched the corpus for, one a line", key=f"{key}-searched", height=90
-        )
-        st.checkbox("I searched the corpus and found no answer", key=f"{key}-sure")
-        st.button(
-            "Mark unsupported", key=f"{key}-mark", on_click=_mark_unsupported, args=(*here, key)
-        )
-
-
-def _prefill(field: str, words: str) -> None:
-    """Put into a field what was searched for on the view Grade, unless something else was typed."""
-    before = st.session_state.get(f"{field}-prefilled", "")
-    if st.session_state.get(field, before) == before:
-        st.session_state[field] = st.session_state[f"{field}-prefilled"] = words
-
-
-def _mark_unsupported(collection: str, reviewer: str, question: Question, key: str) -> None:
-    with state.acting():
-        identity.confirm(reviewer)
-        if not st.session_state.get(f"{key}-sure"):
-            raise InvalidInput(
-                "it is not confirmed that the corpus was searched", remedy="Tick the box, then mark"
-            )
-        words = (st.session_state.get(f"{key}-searched") or "").splitlines()
-        loaded = state.load_collection(collection)
-        done = asking.mark_unsupported(loaded, reviewer, question, words)
-        remember(collection, reviewer, done, f"{question.id} is unsupported")
-
-
-def _mark_supported(collection: str, reviewer: str, question: Question) -> None:
-    with state.acting():
-        identity.confirm(reviewer)
-        done = asking.mark_supported(state.load_collection(collection), reviewer, question)
-        remember(collection, reviewer, done, f"{question.id} is no longer marked unsupported")
-
-
-def _retire(loaded: Loaded, reviewer: str, question: Question) -> None:
-    with st.expander("Retire"):
-        text.notice(
-            "A retired question is not asked, not scored and not shown. Its labels stay, and count "
-            "again when it is brought back."
-        )
-        key = f"retire-{question.id}"
-        st.text_input("Why it is retired", key=f"{key}-why")
-        st.button(
-            "Retire the question", key=key, on_click=_retired,
-            args=(loaded.collection.name, reviewer, question, f"{key}-why"),
-        )  # fmt: skip
-
-
-def _retired(collection: str, reviewer: str, question: Question, field: str) -> None:
-    with state.acting():
-        identity.confirm(reviewer)
-        note = st.session_state.get(field) or ""
-        done = asking.retire(state.load_collection(collection), reviewer, question, note)
-        remember(collection, reviewer, done, f"{question.id} is retired")
+        remember(place, done, f"the question {before.id}")
 
 
 def _bring_back(loaded: Loaded, reviewer: str, question: Question) -> None:
@@ -259,10 +176,11 @@ def _bring_back(loaded: Loaded, reviewer: str, question: Question) -> None:
 
 
 def _brought_back(collection: str, reviewer: str, question: Question) -> None:
-    with state.acting():
+    place = Place(collection, reviewer, question.id, _PART)
+    with acting(place):
         identity.confirm(reviewer)
         done = asking.bring_back(state.load_collection(collection), reviewer, question)
-        remember(collection, reviewer, done, f"{question.id} is asked again")
+        remember(place, done, f"{question.id} is asked again")
 
 
 def _history(loaded: Loaded, question: Question) -> None:

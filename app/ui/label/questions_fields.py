@@ -93,11 +93,25 @@ def _draw_category(loaded: Loaded, prefix: str, draft: Draft) -> None:
         persist_state=_KEPT,
     )
     if chosen != _NEW:
+        if chosen is None:
+            _missing(prefix, "Choose a category.")
         return
     name = st.text_input("Name of the new category", key=f"{prefix}-new-category")
+    if not (name or "").strip():
+        _missing(prefix, "Name the new category.")
     near = near_categories(loaded, name) if name else []
     if near:
         text.notice(f"There is {' and '.join(near)} already. Choose it above if that is meant.")
+
+
+def tried(prefix: str) -> None:
+    """From now on say beside the fields what is missing."""
+    st.session_state[f"{prefix}-tried"] = True
+
+
+def _missing(prefix: str, sentence: str) -> None:
+    if st.session_state.get(f"{prefix}-tried"):
+        text.problem(sentence)
 
 
 def _rows(prefix: str, draft: Draft) -> list[int]:
