@@ -213,6 +213,14 @@ def test_a_grid_tells_no_figure_on_fewer_than_ten_items(twelve):
     assert enough["words"] == "0.800\nn 12" and cells[charts.ALL_OTHERS, "ann"]["n"] == 12
 
 
+def test_a_category_of_fewer_than_ten_items_has_n_and_no_figure(judged):
+    root = judged(said("ann", "apple", 2), said("bob", "apple", 1), said("ann", "pear", 0, "q2"),
+        said("bob", "pear", 0, "q2"))  # fmt: skip
+    found = agreement(read(root), first_judgments(read(root)))
+    for name, n, *figures in report.group_rows((found.whole, *found.categories)):
+        assert name in ("all", "general") and n == "2" and figures == ["too few", "", "", "", ""]
+
+
 def test_the_same_grade_is_counted_by_items(twelve, judged):
     # Equal to all who graded them: items 1, 3, 4, 5, 8, 9 and 12 of the twelve.
     assert report.same_grade(first_judgments(read(twelve))) == (

@@ -1,73 +1,24 @@
 """Page Label, view Questions, run as Streamlit runs it but without a browser."""
 
-import json
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.flows import asking
 from app.flows.drafts import Draft
 from app.flows.loading import load
-from tests.conftest import judgment
 from tests.labelpage import shown
-
-HOSTILE = "Is $5 <b>enough</b> for [x](y) & :red[z]?"
+from tests.questionspage import HOSTILE, events, field, listed, opener, press, unfold, workspace
 
 
 @pytest.fixture
 def root(tiny, monkeypatch):
-    """A workspace with q1 (grade 2), q2 (grade 0) and a question of hostile words."""
-    questions = [
-        {"format": 1, "id": "q1", "category": "general", "text": "When is an apple tree pruned?",
-         "need": "The season.", "facts": [{"id": "f1", "text": "Winter."}]},
-        {"format": 1, "id": "q2", "category": "general", "text": "What becomes of dried plums?"},
-        {"format": 1, "id": "odd", "category": "fruit", "text": HOSTILE, "split": "held-out"},
-    ]  # fmt: skip
-    labels = [judgment("q1", "apple", 2, 1), judgment("q2", "pear", 0, 2)]
-    root = tiny(questions=questions, labels=labels)
+    root = workspace(tiny)
     monkeypatch.chdir(root)
     return root
 
 
 @pytest.fixture
 def view(root, repository):
-    """Opens the view; `**query` is what the link asks for."""
-
-    def run(**query):
-        at = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60)
-        for key, value in {"view": "questions", "reviewer": "ann", **query}.items():
-            at.query_params[key] = value
-        at.run()
-        assert not at.exception
-        return at
-
-    return run
-
-
-def events(root, author="ann"):
-    path = root / f"labels/tiny/events/{author}.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def field(at, ending, kind="text_area"):
-    """The one widget whose key ends that way."""
-    (found,) = [one for one in getattr(at, kind) if one.key and one.key.endswith(ending)]
-    return found
-
-
-def unfold(at, panel, question):
-    """Open a panel below the fields, as a click on its name does."""
-    at.session_state[f"{panel}-tiny-{question}"] = True
-    return at.run()
-
-
-def press(at, label):
-    (button,) = [one for one in at.button if one.label == label]
-    return button.click().run()
-
-
-def listed(at):
-    return [one.key.removeprefix("open-") for one in at.button if str(one.key).startswith("open-")]
+    return opener(repository)
 
 
 def test_the_list_counts_and_narrows_by_the_link(view):
@@ -179,37 +130,52 @@ def test_unsupported_asks_for_a_search_and_is_refused_beside_relevant_evidence(v
     assert "unsupported_as_of" not in events(root)[1]["value"]
 
 
-def test_one_is_added_with_a_new_category_and_opened(view, root):
-    at = view(task="one")
-    field(at, "-text").set_value("When are apple trees pruned, the apple tree?").run()
-    field(at, "-category", "selectbox").set_value("").run()
-    field(at, "-new-category", "text_input").set_value("Fruits").run()
-    assert "There is fruit already." in shown(at)
-    field(at, "-new-category", "text_input").set_value("trees").run()
-    press(at, "Add the question")
-    (event,) = events(root)
-    assert (event["question"], event["value"]["category"]) == (
-        "when-are-apple-trees-pruned-the", "trees",
-    )  # fmt: skip
-    assert field(at, "-text").value == "" and "is added" in shown(at)
+def test_what_is_refused_in_a_panel_is_told_in_it_and_it_stays_open(view, root):
+    at = unfold(view(question="q2"), "unsupported", "q2")
+    for button, panel, told in (
+        ("Mark unsupported", "unsupported", "It is not confirmed that the corpus was searched"),
+        ("Retire the question", "retire", "A note is missing"),
+    ):
+        unfold(at, panel, "q2")
+        press(at, button)
+        (found,) = [one for one in at.expander if one.label.lower() == panel]
+        inside = [one.proto.body for one in found.get("html")]
+        assert at.session_state[f"{panel}-tiny-q2"] and told in inside[-1]
+        assert shown(at).count(told) == 1
 
 
-def test_many_are_tried_told_and_added_as_the_user_says(view, root):
-    at = view(task="many")
-    pasted = (
-        "text\tcategory\nWhere do figs grow?\tgeneral\nIs an apple tree pruned\tgeneral\n"
-        "A?\tgenerell\n"
-    )
-    field(at, "many-pasted-0").set_value(pasted).run()
-    assert "3 rows read: 2 new, 0 there already, 1 refused, 1 almost like" in shown(at)
-    assert "pasted.tsv:4: there is no category &quot;generell&quot; yet." in shown(at)
-    (button,) = [one for one in at.button if one.label == "Add 2 questions"]
-    assert button.disabled
-    (skip,) = [one for one in at.checkbox if one.label == "Leave out the 1 refused row"]
-    skip.check().run()
-    press(at, "Add 2 questions")
-    assert len(events(root)) == 2 and "2 questions added" in shown(at)
-    assert field(at, "many-pasted-1").value == ""
+def test_what_was_done_to_a_question_is_not_told_under_another(view):
+    at = view(question="q2")
+    field(at, "-tags", "text_input").set_value("jam").run()
+    press(at, "Save the question")
+    assert "Saved" in shown(at)
+    at.button(key="open-odd").click().run()
+    assert "Saved" not in shown(at)
+    at.button(key="open-q2").click().run()
+    assert "the question q2." in shown(at)
+
+
+def test_a_question_the_list_leaves_out_is_not_edited(view):
+    at = view(question="q1", words="plums")
+    assert listed(at) == ["q2"] and not at.text_area and not at.expander
+    assert "No question chosen" in shown(at) and "The question q1 is not in it" in shown(at)
+    press(at, "Show all questions")
+    assert listed(at) == ["q1", "q2", "odd"]
+    field(at, "-need").set_value("The month.").run()
+    at.text_input(key="words").set_value("plums").run()
+    assert not at.text_area and "What you typed there is not saved." in shown(at)
+    at.text_input(key="words").set_value("").run()
+    assert field(at, "-need").value == "The month."
+
+
+def test_a_change_that_takes_a_question_out_of_the_list_is_still_told(view):
+    at = view(question="q2", category="general")
+    (picker, chosen) = [one for one in at.selectbox if one.label == "Category"]
+    assert picker.key == "pick-category"
+    chosen.set_value("fruit").run()
+    press(at, "Save the question")
+    assert listed(at) == ["q1"] and "No question chosen" in shown(at)
+    assert "Saved" in shown(at) and "the question q2." in shown(at)
 
 
 def test_who_may_not_grade_sees_everything_and_changes_nothing(view, root):

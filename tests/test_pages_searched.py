@@ -1,4 +1,4 @@
-"""What the corpus was searched for, on the view Grade or beside the mark, is written down by itself."""
+"""What the corpus was searched for before a question is marked unsupported is written down."""
 
 import json
 
@@ -6,15 +6,19 @@ import pytest
 
 from app.flows import asking
 from app.flows.drafts import Draft
+from app.flows.indexing import index
 from app.flows.loading import load
+from tests.labelpage import chunk_on_screen
 from tests.reviewing import filled, opened, said, shown
 
 PANEL = "unsupported-tiny-q2"
 
 
 @pytest.fixture
-def root(tiny):
-    return filled(tiny, said("ann", "apple", 2))
+def root(tiny, collection_of):
+    root = filled(tiny, said("ann", "apple", 2))
+    index(collection_of(root))
+    return root
 
 
 @pytest.fixture
@@ -57,10 +61,6 @@ def test_the_corpus_is_searched_in_the_panel_and_the_search_is_written_down(pane
     at = search(panel, "pruned in winter")
     assert field(at).value == "pruned in winter" and "desk-found" in shown(at)
     assert "found for “pruned in winter”, in no order" in shown(at)
-    links = at.get("page_link")
-    assert links and all("question=q2" in one.proto.query_string for one in links)
-    assert all("view=grade" in one.proto.query_string for one in links)
-    assert any("chunk=" in one.proto.query_string for one in links)
     at = search(at, "dried plums")
     field(at).set_value("pruned in winter\ndried plums\nasked the growers").run()
     at.checkbox(key=f"{PANEL}-sure").check().run()
@@ -68,6 +68,18 @@ def test_the_corpus_is_searched_in_the_panel_and_the_search_is_written_down(pane
     (line,) = (root / "labels/tiny/events/ann.jsonl").read_text().splitlines()
     assert json.loads(line)["searched"] == ["pruned in winter", "dried plums", "asked the growers"]
     assert at.session_state[PANEL] and "q2 is unsupported." in shown(at)
+
+
+def test_a_chunk_that_was_found_is_opened_on_the_view_grade_and_back(panel, root):
+    at = search(panel, "plums")
+    field(at).set_value("plums\nasked the growers").run()
+    (chunk,) = [one for one in at.button if one.key.startswith("grade-q2-")]
+    chunk.click().run()
+    assert at.segmented_control(key="pick-view").value == "grade"
+    assert "plums" in (chunk_on_screen(at) or "").lower()
+    assert at.query_params["question"] == "q2" and "plum" in at.query_params["chunk"]
+    at.segmented_control(key="pick-view").set_value("questions").run()
+    assert field(at).value == "plums\nasked the growers" and "found for “plums”" in shown(at)
 
 
 def test_a_question_nearly_alike_that_is_answered_is_told_before_the_mark(
@@ -78,4 +90,4 @@ def test_a_question_nearly_alike_that_is_answered_is_told_before_the_mark(
     loaded = load(collection_of(root))
     asking.edit(loaded, "bob", loaded.questions["q2"], Draft("When is the apple tree pruned",
                 "general"))  # fmt: skip
-    assert f"The question q1 {told}: {loaded.questions['q1'].text}" in shown(panel.run())
+    assert f"The question q1 {told}: “{loaded.questions['q1'].text}”" in shown(panel.run())

@@ -148,11 +148,16 @@ def left_out_words(found: Agreement) -> str:
 
 
 def group_rows(groups: Sequence[Group]) -> list[list[str]]:
-    """Per group its n, alpha (ordinal, nominal, interval), percent and overlap."""
+    """Per group its n, alpha (ordinal, nominal, interval), percent and overlap.
+
+    Below 10 items there is n alone, and that they are too few.
+    """
     return [
-        [
+        [one.category or "all", f"{n:,}", "too few", "", "", "", ""]
+        if (n := one.alphas["ordinal"].n) < LEAST_ITEMS
+        else [
             one.category or "all",
-            f"{one.alphas['ordinal'].n:,}",
+            f"{n:,}",
             brief(one.alphas["ordinal"]),
             number(one.alphas["nominal"].value),
             number(one.alphas["interval"].value),

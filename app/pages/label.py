@@ -25,10 +25,12 @@ with state.guarded():
             view = state.pick_view({name: words for name, (words, _) in VIEWS.items()})
     if reviewer is None:
         state.settle()
-        text.notice(
-            "Enter your name to grade. A name is not a sign-in: whoever can open this page can "
-            "enter any name."
+        text.heading(
+            "Grade what searches return",
+            "You read one question and one passage at a time, and say whether the passage answers. "
+            "Enter your name to begin; new reviewers can practise first.",
         )
+        text.notice("A name is not a sign-in: whoever can open this page can enter any name.")
         st.stop()
     for sentence in identity.notices():
         text.notice(sentence)

@@ -15,13 +15,15 @@ from app.ui import identity, state, text
 
 
 def form(loaded: Loaded, reviewer: str, dispute: Dispute, following: Dispute | None) -> None:
-    """The two forms, and between them what came of the last decision.
+    """The two forms; a decision carries the pair that was on screen, and leads to the next.
 
-    A decision carries the pair that was on screen, and leads to the next.
+    What came of the last decision stands above them, for a longer text of the next pair would push
+    what is below out of sight. What failed stands below the buttons: the page is as it was.
     """
     name = f"{dispute.question}-{dispute.key}"
     here = (loaded.collection.name, reviewer, dispute, following)
     text.section("Decide")
+    _last(loaded, reviewer, dispute)
     if dispute.chunk is not None:
         with st.form(f"decide-{name}", enter_to_submit=False, border=False):
             st.text_area(
@@ -37,7 +39,7 @@ def form(loaded: Loaded, reviewer: str, dispute: Dispute, following: Dispute | N
                         on_click=_decide,
                         args=(*here, grade, f"rationale-{name}"),
                     )
-    status(loaded, reviewer, dispute)
+    state.show_failures()
     with st.expander("Retire the pair instead"):
         text.notice(
             "A retired pair is neither relevant nor missing nor open. Retire what cannot be judged "
@@ -103,11 +105,15 @@ def _remember(
 
 
 def status(loaded: Loaded, reviewer: str, dispute: Dispute | None = None) -> None:
-    """What was decided last in this session with its undo, or what failed.
+    """What failed, and what was decided last in this session with its undo.
 
-    Drawn beside the buttons of `dispute`, where that is on screen.
+    For places without the forms; `dispute` is the pair on screen, where there is one.
     """
     state.show_failures()
+    _last(loaded, reviewer, dispute)
+
+
+def _last(loaded: Loaded, reviewer: str, dispute: Dispute | None) -> None:
     last = st.session_state.get("last-decision", (None, "", None, None))
     here, told, done, then = last
     if here != (loaded.collection.name, reviewer):

@@ -25,7 +25,7 @@ def show(loaded: Loaded, reviewer: str, *, may: bool) -> None:
     """Every decision, newest first; then the proposed examples."""
     found = decisions(loaded)
     standing = {decision.event.event for decision in found}
-    hidden = _to_be_judged(loaded, reviewer, found) if may else []
+    hidden = _to_be_judged(loaded, reviewer, found) if may else set()
     if not may:
         kept = _judged_by(loaded, reviewer, found)
         if n := len(found) - len(kept):
@@ -34,8 +34,9 @@ def show(loaded: Loaded, reviewer: str, *, may: bool) -> None:
                 "before a change."
             )
         found = kept
-    found = [decision for decision in found if decision not in hidden]
-    text.section(f"{count(len(found), 'decision')}")
+    found = [decision for decision in found if decision.event.event not in hidden]
+    shown = f", {len(hidden):,} not shown" if hidden else ""
+    text.section(f"{count(len(found) + len(hidden), 'decision')}{shown}")
     if not found and not hidden:
         st.text("No pair has been decided yet. Disputed pairs are under the first heading above.")
     page = 1
@@ -47,7 +48,7 @@ def show(loaded: Loaded, reviewer: str, *, may: bool) -> None:
         st.html(_decision(loaded, reviewer, decision))
         if may:
             _actions(loaded, reviewer, decision)
-    _examples(loaded, reviewer, standing, {decision.event.event for decision in hidden})
+    _examples(loaded, reviewer, standing, hidden)
 
 
 def _judged_by(loaded: Loaded, reviewer: str, found: list[Decision]) -> list[Decision]:
@@ -63,26 +64,26 @@ def _judged_by(loaded: Loaded, reviewer: str, found: list[Decision]) -> list[Dec
     return kept
 
 
-def _to_be_judged(loaded: Loaded, reviewer: str, found: list[Decision]) -> list[Decision]:
-    """Those not to be shown to who may adjudicate: others decided them, and the pair is still, or
-    again, to be judged by the viewer, who is no named adjudicator and has not asked for them.
+def _to_be_judged(loaded: Loaded, reviewer: str, found: list[Decision]) -> set[str]:
+    """The events of those not to be shown to who may adjudicate: others decided them, and the pair
+    is still, or again, to be judged by the viewer, who is not named and has not asked for them.
     """
     if sees_unjudged(loaded.collection.workspace, reviewer):
-        return []
+        return set()
     sight = Sight(loaded)
     judged = sight.judged(reviewer, {d.event.question for d in found})
-    hidden = [
-        decision
+    hidden = {
+        decision.event.event
         for decision in found
         if decision.event.author != reviewer
         and not sight.open((decision.event, *decision.judgments)) <= judged
-    ]
+    }
     if hidden and st.toggle(
         f"Show {count(len(hidden), 'decision')} on pairs you have not judged",
         key="show-unjudged-decisions",
         help="What you grade after that is no longer blind.",
     ):
-        return []
+        return set()
     return hidden
 
 

@@ -13,7 +13,7 @@ from app.flows.bench import Bench
 from app.flows.finding import Found, find_evidence
 from app.flows.loading import Loaded
 from app.ui import state, text
-from app.ui.label.session import Session
+from app.ui.label.session import Session, session_of
 
 #: Characters of a found chunk that are shown at once.
 _SHOWN = 420
@@ -41,7 +41,7 @@ def draw(bench: Bench, session: Session, reviewer: str, question: str) -> None:
 
 
 def in_place(loaded: Loaded, reviewer: str, question: Question) -> None:
-    """The same search beside other things: each result leads to the view Grade with its chunk."""
+    """The same search beside other things: each result leads to the view Grade."""
     here = (loaded.collection.name, reviewer, question.id, question.hash)
     done = _search(loaded, reviewer, question, f"{loaded.collection.name}-{question.id}-in-place")
     if done is not None:
@@ -54,18 +54,21 @@ def in_place(loaded: Loaded, reviewer: str, question: Question) -> None:
     _counted(words, found)
     with st.container(height=_HEIGHT if len(found.keys) > _MANY else "content"):
         for key, chunk in _chunks(loaded, found):
-            left, right = st.columns([6, 1], vertical_alignment="center")
-            with left:
-                _chunk(chunk, key)
-            with right:
-                st.page_link("pages/label.py", label="Grade", query_params=_item(*here[:3], key))
+            _chunk(chunk, key)
+            st.button(
+                "Grade it", key=f"grade-{question.id}-{chunk.text_hash[:24]}", type="tertiary",
+                on_click=_to_grade, args=(loaded.collection.name, reviewer, question.id, key),
+            )  # fmt: skip
 
 
-def _item(collection: str, reviewer: str, question: str, key: ChunkKey) -> dict[str, str]:
-    return {
-        "collection": collection, "view": "grade", "reviewer": reviewer, "question": question,
-        "chunk": key_token(key),
-    }  # fmt: skip
+def _to_grade(collection: str, reviewer: str, question: str, key: ChunkKey) -> None:
+    """To the view Grade in this session, which keeps what was typed and searched for here."""
+    with state.acting():
+        session = session_of(collection, reviewer)
+        session.mode, session.searching = "grade", False
+        # All at once, so that the browser's back button takes one step for it.
+        asked = {"view": "grade", "question": question, "chunk": key_token(key)}
+        st.query_params.update(asked)
 
 
 def _search(

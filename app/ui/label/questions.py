@@ -112,7 +112,7 @@ def _show_all() -> None:
 def _narrow(rows: Sequence[Listed]) -> Wanted:
     """The filters; what is picked stands in the URL."""
     categories = sorted({row.question.category for row in rows})
-    words, *places = st.columns([2.2, 1.3, 1.3, 1.1, 1])
+    words, *places = st.columns([1.9, 1.3, 1.3, 1.2, 1.2])
     with words:
         typed = st.text_input(
             "Search", key="words", bind="query-params", type="search",

@@ -32,9 +32,9 @@ def one(loaded: Loaded, reviewer: str) -> None:
     left, _ = st.columns([3, 2])
     with left:
         fields.draw(loaded, prefix, draft)
-        _alike(loaded, prefix, fields.read(prefix, draft).text)
-        # Above the button: below it, the end of the window would hide it.
+        # Where the button was when it was pressed: below it, the window's end would hide it.
         status(Place(loaded.collection.name, reviewer, "", _ONE))
+        _alike(loaded, prefix, fields.read(prefix, draft).text)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(
                 "Id", key=f"{prefix}-id", placeholder="made of its first words", width=320
@@ -51,7 +51,7 @@ def _alike(loaded: Loaded, prefix: str, words: str) -> None:
     if found is None:
         return
     other, was = found.question, " It was retired." if found.retired else ""
-    text.notice(f"{other.id} asks almost the same: {other.text}{was}")
+    text.notice(f"{other.id} asks almost the same: “{other.text}”{was}")
     st.checkbox("The new question asks something else", key=_apart(prefix, other.id))
 
 
@@ -71,7 +71,7 @@ def _add(collection: str, reviewer: str, draft: Draft, prefix: str) -> None:
         if found and not st.session_state.get(_apart(prefix, found.question.id)):
             raise InvalidInput(
                 f"the question {found.question.id} asks almost the same",
-                remedy="Read it above; if yours asks something else, tick the box, then add",
+                remedy="Read it below; if yours asks something else, tick the box, then add",
             )
         done = asking.add(
             loaded, reviewer, [_named(typed, name)], new_categories=fields.is_new_category(prefix)

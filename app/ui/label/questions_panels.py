@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.core.errors import DeskError, InvalidInput
 from app.core.questions import Question
@@ -27,15 +28,24 @@ def unsupported(loaded: Loaded, reviewer: str, question: Question) -> None:
     """
     place = Place(loaded.collection.name, reviewer, question.id, _UNSUPPORTED)
     marked = question.unsupported_as_of
-    words = "Unsupported" if marked is None else "Marked unsupported"
-    panel = st.expander(words, key=_key(place), on_change="rerun")
-    if panel.open:
+    # (Another name for what is marked would be another panel, and that one shut.)
+    panel = _panel("Unsupported", place)
+    if panel is not None:
         with panel:
             if marked is not None:
                 _marked(loaded, place, question)
             if marked != loaded.corpus.revision:
                 _to_mark(loaded, place, question)
             status(place)
+
+
+def _panel(words: str, place: Place) -> DeltaGenerator | None:
+    """A panel that is open as it was left, also after a look at another page; None while shut."""
+    key = _key(place)
+    st.session_state.setdefault(key, st.session_state.get(f"{key}-open", False))
+    panel = st.expander(words, key=key, on_change="rerun")
+    st.session_state[f"{key}-open"] = panel.open
+    return panel if panel.open else None
 
 
 def _key(place: Place) -> str:
@@ -85,7 +95,7 @@ def _warn(loaded: Loaded, question: Question) -> None:
     other = answered_alike(loaded, question)
     if other is not None:
         text.problem(
-            f"The question {other.id} reads nearly alike and has relevant evidence: {other.text} "
+            f"The question {other.id} reads nearly alike and has relevant evidence: “{other.text}” "
             "Look at that evidence before you mark this one."
         )
 
@@ -125,8 +135,8 @@ def _mark_supported(place: Place, question: Question) -> None:
 def retire(loaded: Loaded, reviewer: str, question: Question) -> None:
     """Take it out of what is asked, with a note why."""
     place = Place(loaded.collection.name, reviewer, question.id, _RETIRE)
-    panel = st.expander("Retire", key=_key(place), on_change="rerun")
-    if panel.open:
+    panel = _panel("Retire", place)
+    if panel is not None:
         with panel:
             text.notice(
                 "A retired question is not asked, not scored and not shown. Its labels stay, and "
