@@ -54,11 +54,13 @@ def in_place(loaded: Loaded, reviewer: str, question: Question) -> None:
     _counted(words, found)
     with st.container(height=_HEIGHT if len(found.keys) > _MANY else "content"):
         for key, chunk in _chunks(loaded, found):
-            _chunk(chunk, key)
-            st.button(
-                "Grade it", key=f"grade-{question.id}-{chunk.text_hash[:24]}", type="tertiary",
-                on_click=_to_grade, args=(loaded.collection.name, reviewer, question.id, key),
-            )  # fmt: skip
+            with st.container(gap="xxsmall"):
+                _chunk(chunk, key)
+                st.button(
+                    "Grade it", key=f"grade-{question.id}-{chunk.text_hash[:24]}", type="tertiary",
+                    icon=":material/arrow_forward:", on_click=_to_grade,
+                    args=(loaded.collection.name, reviewer, question.id, key),
+                )  # fmt: skip
 
 
 def _to_grade(collection: str, reviewer: str, question: str, key: ChunkKey) -> None:

@@ -74,6 +74,7 @@ def _edit(loaded: Loaded, reviewer: str, question: Question) -> None:
     now = fields.read(prefix, draft)
     if now != draft:
         _tell(loaded, prefix, before, now)
+    status(Place(loaded.collection.name, reviewer, question.id, _PART))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Note", key=f"{prefix}-note", placeholder="Why, if it is not plain", width=320
@@ -85,7 +86,6 @@ def _edit(loaded: Loaded, reviewer: str, question: Question) -> None:
             on_click=_save,
             args=(loaded.collection.name, reviewer, before, prefix),
         )
-    status(Place(loaded.collection.name, reviewer, question.id, _PART))
 
 
 def _tell(loaded: Loaded, prefix: str, before: Question, now: Draft) -> None:

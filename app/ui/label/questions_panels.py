@@ -34,9 +34,10 @@ def unsupported(loaded: Loaded, reviewer: str, question: Question) -> None:
         with panel:
             if marked is not None:
                 _marked(loaded, place, question)
-            if marked != loaded.corpus.revision:
+            if marked == loaded.corpus.revision:
+                status(place)
+            else:
                 _to_mark(loaded, place, question)
-            status(place)
 
 
 def _panel(words: str, place: Place) -> DeltaGenerator | None:
@@ -71,6 +72,7 @@ def _to_mark(loaded: Loaded, place: Place, question: Question) -> None:
     except DeskError:
         reason = "a label is refused, and it may be a relevant one"
     if reason is not None:
+        status(place)
         text.notice(f"It cannot be marked unsupported: {reason}.")
         return
     text.notice(
@@ -86,6 +88,8 @@ def _to_mark(loaded: Loaded, place: Place, question: Question) -> None:
         key=f"{key}-searched", height=90, persist_state=_KEPT,
     )  # fmt: skip
     st.checkbox("I searched the corpus and found no answer", key=f"{key}-sure")
+    # Where the button was when it was pressed: below it, the window's end could hide it.
+    status(place)
     st.button(
         "Mark unsupported", key=f"{key}-mark", on_click=_mark_unsupported, args=(place, question)
     )
@@ -144,11 +148,11 @@ def retire(loaded: Loaded, reviewer: str, question: Question) -> None:
             )
             field = f"{_key(place)}-why"
             st.text_input("Why it is retired", key=field, persist_state=_KEPT)
+            status(place)
             st.button(
                 "Retire the question", key=f"{_key(place)}-save", on_click=_retired,
                 args=(place, question, field),
             )  # fmt: skip
-            status(place)
 
 
 def _retired(place: Place, question: Question, field: str) -> None:
