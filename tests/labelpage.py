@@ -51,4 +51,4 @@ def press(at, act):
 
 def chunk_on_screen(at):
     found = [e.proto.body for e in at.get("html") if 'data-testid="chunk"' in e.proto.body]
-    return found[0] if found else None
+    return found[0].removesuffix('<div class="desk-room"></div>') if found else None

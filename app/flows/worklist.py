@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from bisect import bisect_left, insort
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from app.core.coverage import Pair
@@ -13,6 +15,10 @@ from app.flows.pooling import Work
 
 #: `needed`: pairs that lack a judgment. `all`: every pair the reviewer has not judged.
 Scope = Literal["needed", "all"]
+
+
+#: The class of what is open of a question, the reviewer's own lot for it, and its name.
+_Place = tuple[int, bytes, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class Worklist:
         self._pages: dict[str, Page] = {}
         self._places: dict[str, bytes] = {}
         self._shuffled: dict[str, tuple[frozenset[str], list[str]]] = {}
-        self._order: list[str] | None = None
+        self._order: list[_Place] | None = None
         self._left: int | None = None
 
     def touch(self, question: str) -> None:
@@ -53,8 +59,9 @@ class Worklist:
         now = self.page(question)
         if self._left is not None:
             self._left += now.left - before.left
-        if now.work is not before.work:
-            self._order = None
+        if self._order is not None and now.work is not before.work:
+            del self._order[bisect_left(self._order, self._place(question, before))]
+            insort(self._order, self._place(question, now))
 
     def page(self, question: str) -> Page:
         """One question as it is now."""
@@ -74,15 +81,12 @@ class Worklist:
         return [text for text in kept[1] if text in texts]
 
     @property
-    def order(self) -> list[str]:
+    def order(self) -> Iterator[str]:
         """The questions by class of what is open, each class in an order of the reviewer's own."""
         if self._order is None:
-            last = len(Work) + 1
-            self._order = sorted(
-                self._ground.pool.pairs,
-                key=lambda name: (self.page(name).work or last, self._place(name)),
-            )
-        return self._order
+            names = self._ground.pool.pairs
+            self._order = sorted(self._place(name, self.page(name)) for name in names)
+        return (name for _, _, name in self._order)
 
     def next(
         self,
@@ -94,7 +98,7 @@ class Worklist:
 
         `passed` comes after everything else of its kind; what is not `free` does not come.
         """
-        names = self.order if question is None else [question, *self.order]
+        names = chain([] if question is None else [question], self.order)
         rest: list[Pair] = []
         for name in names:
             if self.page(name).work is None:
@@ -119,12 +123,12 @@ class Worklist:
             self._left = sum(self.page(name).left for name in self._ground.pool.pairs)
         return self._left
 
-    def _place(self, question: str) -> bytes:
-        found = self._places.get(question)
-        if found is None:
-            place = self._ground.draw.place(self._own.reviewer, question)
-            found = self._places[question] = place
-        return found
+    def _place(self, question: str, page: Page) -> _Place:
+        """Where a question stands in the order, as long as its page is this one."""
+        lot = self._places.get(question)
+        if lot is None:
+            lot = self._places[question] = self._ground.draw.place(self._own.reviewer, question)
+        return page.work or len(Work) + 1, lot, question
 
     def _page(self, question: str) -> Page:
         plot, own = self._ground.plot(question), self._own

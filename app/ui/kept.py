@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from app.workspace import Collection, Signature, Workspace, signature_of
 _MOST_ENGINES = 4
 #: Seconds for which an engine that could not be opened is not tried again.
 _FAILED_FOR = 2.0
+#: Seconds after which a thread lets another run.
+_SWITCH = 0.0005
 #: Seconds that a look at the source files may take for every press; a longer one is repeated after
 #: so many times what it took.
 _QUICK, _REST = 0.01, 20
@@ -50,6 +53,9 @@ class Kept:
 
     def __init__(self) -> None:
         """Nothing is read before it is asked for."""
+        # Many short runs share one interpreter: at the usual 5 ms a press waits for others several
+        # times over, once for each file it looks at.
+        sys.setswitchinterval(_SWITCH)
         self._reading = Lock()
         self._collections: dict[str, _One] = {}
         self._looked: dict[str, tuple[float, float]] = {}

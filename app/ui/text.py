@@ -42,7 +42,7 @@ def problem(sentence: str) -> None:
 
 def notice(sentence: str) -> None:
     """Something worth knowing, as literal text."""
-    st.html(f'<p class="desk-meta" role="note">{escape(sentence)}</p>')
+    st.html(notice_of(sentence))
 
 
 def saved(words: str, more: str | None = None) -> None:
@@ -73,8 +73,18 @@ def section(words: str) -> None:
 
 def heading(text: str, below: str | None = None) -> None:
     """A question as a heading of level 2, and a line below it."""
+    st.html(heading_of(text, below))
+
+
+def heading_of(text: str, below: str | None = None) -> str:
+    """The same as HTML."""
     second = f'<p class="desk-need">{escape(below)}</p>' if below else ""
-    st.html(f'<h2 class="desk-question">{escape(text)}</h2>{second}')
+    return f'<h2 class="desk-question">{escape(text)}</h2>{second}'
+
+
+def notice_of(sentence: str) -> str:
+    """Something worth knowing, as HTML."""
+    return f'<p class="desk-meta" role="note">{escape(sentence)}</p>'
 
 
 def badge(label: PairLabel, scale: Mapping[int, str]) -> str:

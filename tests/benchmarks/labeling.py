@@ -184,11 +184,14 @@ def told(words: str, values: np.ndarray) -> None:
     )
 
 
-async def crowd(address: str, stop: threading.Event, took: list[float]) -> None:
+async def crowd(
+    address: str, stop: threading.Event, took: list[float], ready: threading.Semaphore
+) -> None:
     """19 sessions, each of a reviewer of its own, that grade once a second."""
 
     async def one(number: int) -> None:
         async with Session(address, f"reviewer=r{number}") as session:
+            ready.release()
             await asyncio.sleep(number / SESSIONS)
             while not stop.is_set():
                 seconds = await session.press(f"grade-{number % 3}")
@@ -213,10 +216,12 @@ def main() -> None:
             print(f"first page of a new server, all files read: {first:.0f} ms")
             told("opening the page", np.array([opened(page, address, "r0") for _ in range(8)]))
             told("a key, one session", graded(page, 60))
-            stop, took = threading.Event(), list[float]()
-            others = threading.Thread(target=lambda: asyncio.run(crowd(address, stop, took)))
+            stop, took, ready = threading.Event(), list[float](), threading.Semaphore(0)
+            others = threading.Thread(target=lambda: asyncio.run(crowd(address, stop, took, ready)))
             others.start()
-            time.sleep(8)
+            for _ in range(1, SESSIONS):
+                ready.acquire()
+            time.sleep(5)  # what comes with opening a session is over
             took.clear()
             told(f"a key, {SESSIONS} sessions", graded(page, 60))
             stop.set()

@@ -140,15 +140,26 @@ def _tools(session: Session, name: str, reviewer: str, here: str) -> None:
         ("d", "Document", "document", session.document),
         ("s", "Search", "search", False),
     ):
-        _button(key, words, act, name, reviewer, here, on=on)
+        _button(key, words, act, name, reviewer, here, on=on, stays=True)
 
 
 def _button(
-    key: str, words: str, act: str, name: str, reviewer: str, here: str, *, on: bool = False
+    key: str,
+    words: str,
+    act: str,
+    name: str,
+    reviewer: str,
+    here: str,
+    *,
+    on: bool = False,
+    stays: bool = False,
 ) -> None:
+    """A button of the item on screen. One that judges nothing `stays` when the next item comes,
+    which spares the browser its making.
+    """
     st.button(
         f"**{key}** {words}".strip(),
-        key=f"{act}-{here}",
+        key=f"{act}-of-{name}" if stays else f"{act}-{here}",
         type="secondary"
         if act in ("reason", "later", "still") or act.startswith("reason-")
         else "tertiary",

@@ -37,6 +37,8 @@ def show(loaded: Loaded, reviewer: str) -> None:
     _deciding(loaded, session, linked=session.url != before and session.at is not None)
     panel.doubts(bench)
     _work(name, reviewer)
+    # The bar lies over the page.
+    st.html('<div class="desk-room"></div>')
 
 
 def _deciding(loaded: Loaded, session: Session, *, linked: bool) -> None:
@@ -97,21 +99,24 @@ def _work(name: str, reviewer: str) -> None:
 
 def _head(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str) -> None:
     """The question, and what is to be known of the reviewer's own earlier judgments."""
-    loaded = bench.loaded
-    question = loaded.questions[item.question]
-    text.heading(question.text, question.need)
-    panel.facts(question, category=loaded.collection.settings.queue.show_category)
+    shown = _question(bench, item.question)
     if session.mode == "search":
+        st.html(shown)
         return
-    if turn.elsewhere is not None:
-        text.notice(f"Every pair of “{turn.elsewhere}” is judged by you; this is another question.")
-    panel.own_words(turn)
-    if turn.own is None and seen.has(loaded.collection.name, reviewer, item.pair):
-        text.notice(
+    sentences_of = [*panel.own_words(turn)]
+    if turn.own is None and seen.has(bench.loaded.collection.name, reviewer, item.pair):
+        sentences_of.append(
             "You have seen what others said of this pair: your judgment will be kept as not blind."
         )
+    # One element: each costs the browser some milliseconds.
+    st.html(shown + "".join(map(text.notice_of, sentences_of)))
     if turn.stale is not None:
         renewing.beside(turn.stale)
+
+
+def _question(bench: Bench, name: str) -> str:
+    category = bench.loaded.collection.settings.queue.show_category
+    return panel.question_of(bench.loaded.questions[name], category=category)
 
 
 def _body(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str) -> None:
@@ -130,9 +135,7 @@ def _body(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str)
 def _unreturned(bench: Bench, session: Session, turn: Turn, reviewer: str) -> None:
     """A question nothing was returned for yet: only a search finds something to judge."""
     asked = turn.question or ""
-    question = bench.loaded.questions[asked]
-    text.heading(question.text, question.need)
-    panel.facts(question, category=bench.loaded.collection.settings.queue.show_category)
+    st.html(_question(bench, asked))
     text.notice(
         "Nothing was returned for this question yet, so there is nothing to judge: search for "
         f"evidence here, or run desk evaluate {bench.loaded.collection.name}."
@@ -167,8 +170,14 @@ def _chunk(loaded: Loaded, session: Session, item: Item, draft: drafts.Draft) ->
         f"{_beside(before, 'before')}"
         f'<div class="desk-chunk desk-judged {kind}" dir="auto" data-testid="chunk" '
         f'data-item="{item.id}">{body}</div>'
-        f"{_beside(after, 'after')}"
+        f"{_beside(after, 'after')}{_room(session, draft)}"
     )
+
+
+def _room(session: Session, draft: drafts.Draft) -> str:
+    """Room below the text for the bar, where it holds fields."""
+    tall = draft.filled or session.mode in ("evidence", "note")
+    return '<div class="desk-room"></div>' if tall else ""
 
 
 def _beside(chunk: Chunk | None, where: str) -> str:

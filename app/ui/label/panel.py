@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import streamlit as st
 
 from app.core.judgments import Judgment
@@ -26,27 +28,28 @@ def doubts(bench: Bench) -> None:
         )
 
 
-def facts(question: Question, *, category: bool) -> None:
-    """The facts a complete answer states, and the category where reviewers may see it."""
-    body = f'<p class="desk-meta">{text.escape(question.category)}</p>' if category else ""
+def question_of(question: Question, *, category: bool) -> str:
+    """The question as HTML: need, the facts a complete answer states, and the category where
+    reviewers may see it.
+    """
+    body = text.heading_of(question.text, question.need)
+    body += f'<p class="desk-meta">{text.escape(question.category)}</p>' if category else ""
     if question.facts:
         rows = "".join(f"<li>{text.escape(fact.text)}</li>" for fact in question.facts)
-        body += (
-            f'<p class="desk-meta">A complete answer states:</p><ul class="desk-facts">{rows}</ul>'
-        )
-    if body:
-        st.html(body)
+        body += '<p class="desk-meta">A complete answer states:</p>'
+        body += f'<ul class="desk-facts">{rows}</ul>'
+    return body
 
 
-def own_words(turn: Turn) -> None:
-    """What the reviewer has said of the item already."""
+def own_words(turn: Turn) -> Iterator[str]:
+    """What the reviewer has said of the item already, in sentences."""
+    if turn.elsewhere is not None:
+        yield f"Every pair of “{turn.elsewhere}” is judged by you; this is another question."
     if turn.own is not None:
         time = actions.clock(turn.own.time)
-        text.notice(
-            f"You judged this at {time}: {words_of(turn.own)}. Grade it again to change that."
-        )
+        yield f"You judged this at {time}: {words_of(turn.own)}. Grade it again to change that."
     elif turn.put_off:
-        text.notice("You put this off. It comes after everything else.")
+        yield "You put this off. It comes after everything else."
 
 
 def nothing_left(bench: Bench, session: Session, turn: Turn) -> None:
