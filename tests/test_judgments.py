@@ -212,6 +212,9 @@ def test_names_that_are_refused(name, sentence):
         ("c:x", "c%3Ax.jsonl"),
         ("josé", "jos%C3%A9.jsonl"),
         ("a%2fb", "a%252fb.jsonl"),
+        ("con", "%63on.jsonl"),
+        ("com1.x", "%63om1.x.jsonl"),
+        ("conny", "conny.jsonl"),
     ],
 )
 def test_file_names(author, name):

@@ -163,14 +163,23 @@ def test_the_address_says_what_is_on_screen_and_opens_it_again(label, runbooks):
 
 
 @pytest.mark.parametrize(
-    ("chunk", "words"),
-    [("nonsense", "chunk"), ("no|such|chunk", None), ("a%ZZ|b|c", None)],
+    ("link", "words"),
+    [
+        ({"chunk": "nonsense"}, "&quot;nonsense&quot; as chunk"),
+        ({"chunk": "no|such|chunk"}, "&quot;no|such|chunk&quot; as chunk"),
+        ({"question": "no-such"}, "&quot;no-such&quot; as question"),
+        ({"question": "no-such", "chunk": "no|such|chunk"}, "&quot;no-such&quot; as question"),
+        ({"question": "<b>"}, "&quot;&lt;b&gt;&quot; as question"),
+    ],
 )
-def test_a_link_to_what_is_not_there_shows_what_is_next(label, chunk, words):
-    at = label(chunk=chunk)
-    assert chunk_on_screen(at) is not None
-    if words:
-        assert "The link names" in shown(at)
+def test_a_link_to_what_is_not_there_says_so_and_shows_what_is_next(label, link, words):
+    at = label(**link)
+    assert f"The link names {words}, which is not there." in shown(at)
+    assert "unexpected" not in shown(at)
+    if "question" not in link:
+        assert chunk_on_screen(at) is not None
+    else:
+        assert "Practise first?" in shown(at)
 
 
 def test_a_fault_in_another_reviewers_file_is_told_and_stops_nobody(label, runbooks):

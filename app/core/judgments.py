@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import UTC, datetime
 from typing import Annotated, Literal
@@ -25,6 +26,7 @@ Reason = Literal[
 ]
 
 
+_DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")
 #: File systems take names of 255 bytes; `.jsonl.lock` and the like must fit too.
 _LONGEST_NAME = 180
 
@@ -170,8 +172,9 @@ def now() -> str:
 def file_name(author: str) -> str:
     """The ledger file of an author: the identity, percent-encoded where a path needs it."""
     name = quote(author, safe="@+").replace("_", "%5F").replace("%20", "_")
-    if name.startswith("."):
-        name = "%2E" + name[1:]
+    # A hidden file is no ledger, and a device's name (`con`) is no file where git brings it next.
+    if name.startswith(".") or _DEVICE.fullmatch(name.partition(".")[0]):
+        name = f"%{ord(name[0]):02X}{name[1:]}"
     if len(name) > _LONGEST_NAME:
         name = f"{name[:_LONGEST_NAME]}~{digest(author)[:16]}"
     return f"{name}.jsonl"

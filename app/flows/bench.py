@@ -147,7 +147,8 @@ class Bench:
             stale = self.stale(reviewer)
             self._claims.hold(reviewer, item.pair if item and wish.holds else None)
             question = item.question if item else wish.question
-            other = wish.pinned and item is not None and item.question != wish.question
+            asked = self.loaded.questions.get(wish.question or "") if wish.pinned else None
+            other = asked is not None and item is not None and item.question != wish.question
             return Turn(
                 item=item,
                 own=own.fresh.get(item.pair) if item else None,
@@ -159,7 +160,7 @@ class Bench:
                 strip=tuple(strip_of(own)),
                 deciding=None if wish.first is None else self._undecided(wish.first),
                 unreturned=unreturned,
-                elsewhere=self.loaded.questions[wish.question or ""].text if other else None,
+                elsewhere=asked.text if asked is not None and other else None,
                 blocked=item is None and worklist.left > 0,
             )
 
@@ -176,8 +177,7 @@ class Bench:
         """Save a judgment of what was on screen; also tells why the item was asked for.
 
         `reopened` is the judgment it replaces, `stale` one of before a change; `first` as in the
-        wish, `blind` as in `labeling.say`. Raises as
-        `labeling.say` does.
+        wish, `blind` as in `labeling.say`. Raises as `labeling.say` does.
         """
         own = self.own(reviewer)
         with self._lock:

@@ -39,7 +39,7 @@ class _One:
     asked: Signature
     labels: Signature
     loaded: Loaded
-    claims: Claims = field(default_factory=Claims)
+    claims: Claims
     bench: Bench | None = None
     #: What the bench stands on: guidelines, and what has been run.
     guidelines: str | None = None
@@ -104,6 +104,7 @@ class Kept:
         a bench follows the ledger by itself.
         """
         collection, kept = workspace.collection(name), self._collections.get(name)
+        claims = kept.claims if kept is not None else Claims()
         if kept is not None and kept.collection.settings == collection.settings:
             collection = kept.collection  # its ledgers have been read before
         else:
@@ -112,7 +113,7 @@ class Kept:
         asked = collection.question_signature()
         judged = collection.label_signature() if labels or kept is None else kept.labels
         if kept is None or kept.source != source:
-            kept = _One(collection, source, asked, judged, load(collection))
+            kept = _One(collection, source, asked, judged, load(collection), claims)
         elif (kept.asked, kept.labels) != (asked, judged):
             questions = kept.loaded.questions
             if kept.asked != asked and (now := collection.questions()) != questions:

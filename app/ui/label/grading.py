@@ -13,6 +13,7 @@ from app.core.documents import document_of, neighbours
 from app.core.highlight import question_words
 from app.core.model import Chunk
 from app.core.sentences import sentences
+from app.core.text import shown
 from app.flows.bench import Bench
 from app.flows.labeling import Item
 from app.flows.loading import Loaded, require_questions
@@ -29,10 +30,12 @@ def show(loaded: Loaded, reviewer: str) -> None:
     name = loaded.collection.name
     session = session_of(name, reviewer)
     before = session.url
-    refused = session.read_url(st.query_params)
+    refused = session.read_url(st.query_params) or session.drop_unknown(
+        loaded.questions, loaded.corpus.eligible
+    )
     state.settle()
     if refused is not None:
-        text.notice(f"The link names {refused[1]!r} as {refused[0]}, which is not there.")
+        text.notice(f"The link names {shown(refused[1])} as {refused[0]}, which is not there.")
     bench = state.bench(name, renewed=True)
     _deciding(loaded, session, linked=session.url != before and session.at is not None)
     panel.doubts(bench)
@@ -99,9 +102,9 @@ def _work(name: str, reviewer: str) -> None:
 
 def _head(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str) -> None:
     """The question, and what is to be known of the reviewer's own earlier judgments."""
-    shown = _question(bench, item.question)
+    asked = _question(bench, item.question)
     if session.mode == "search":
-        st.html(shown)
+        st.html(asked)
         return
     sentences_of = [*panel.own_words(turn)]
     if turn.own is None and seen.has(bench.loaded.collection.name, reviewer, item.pair):
@@ -109,7 +112,7 @@ def _head(bench: Bench, session: Session, turn: Turn, item: Item, reviewer: str)
             "You have seen what others said of this pair: your judgment will be kept as not blind."
         )
     # One element: each costs the browser some milliseconds.
-    st.html(shown + "".join(map(text.notice_of, sentences_of)))
+    st.html(asked + "".join(map(text.notice_of, sentences_of)))
     if turn.stale is not None:
         renewing.beside(turn.stale)
 

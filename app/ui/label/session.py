@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -130,6 +130,20 @@ class Session:
             self.begin(question)
             return "chunk", chunk
         self.go((question, key))
+        return None
+
+    def drop_unknown(
+        self, questions: Container[str], chunks: Container[ChunkKey]
+    ) -> tuple[str, str] | None:
+        """Leave a question or a chunk that is not there, by a link or any more; returns which."""
+        if self.at is not None and self.at[0] in questions and self.at[1] not in chunks:
+            question, key = self.at
+            self.begin(question)
+            return "chunk", key_token(key)
+        question_now = self.at[0] if self.at is not None else self.question
+        if question_now is not None and question_now not in questions:
+            self.at, self.question, self.pinned = None, None, False
+            return "question", question_now
         return None
 
     def write_url(self) -> None:
