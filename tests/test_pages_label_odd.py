@@ -164,3 +164,29 @@ def test_a_category_that_tells_too_much_is_not_shown(label, runbooks, edit):
     settings = runbooks / "data/runbooks/collection.toml"
     edit(settings, "[scoring]", "[queue]\nshow_category = false\n\n[scoring]")
     assert ">conditions<" not in shown(label())
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("../x", "%2E.%2Fx"), ("a/b", "a%2Fb"), ("CON", "%63on"), ("Ana", "ana"), ("aNA", "ana")],
+)
+def test_a_name_is_never_a_path(label, runbooks, name, file):
+    before = {path for path in runbooks.rglob("*") if "judgments" not in path.parts}
+    press(label(reviewer=name), "grade-1")
+    assert lines(runbooks / FILE.format(file))[-1]["author"] == name.casefold()
+    after = {path for path in runbooks.rglob("*") if "judgments" not in path.parts}
+    assert {path.name for path in after - before} <= {"texts.db", "texts.db-journal", "desk.log"}
+
+
+@pytest.mark.parametrize("name", [" ", "a\x00b", "\u202e"])
+def test_a_name_that_cannot_be_one_is_refused_in_a_sentence(label, name):
+    at = label(reviewer=name)
+    assert chunk_on_screen(at) is None
+    assert "Enter" in shown(at) and "unexpected" not in shown(at)
+
+
+def test_a_name_longer_than_the_field_is_the_one_the_field_shows(label, runbooks):
+    at = label(reviewer="x" * 300)
+    press(at, "grade-1")
+    name = at.text_input(key="reviewer").value
+    assert lines(runbooks / FILE.format(name))[0]["author"] == name == "x" * 60
