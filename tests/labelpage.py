@@ -43,8 +43,14 @@ def buttons(at, act):
     return [b for b in at.button if b.key and b.key.startswith(f"{act}-")]
 
 
+TOOLS = ("note", "evidence", "words", "around", "document")
+
+
 def press(at, act):
-    """Press the button of an act: `grade-2`, `undo`, `reason`, ..."""
+    """Press the button of an act: `grade-2`, `undo`, `reason`, `note`, ..."""
+    if act in TOOLS:
+        (tools,) = [one for one in at.button_group if one.key and one.key.startswith("tools-of-")]
+        return tools.set_value(sorted({*tools.value} ^ {act})).run()
     (button,) = buttons(at, act)
     return button.click().run()
 

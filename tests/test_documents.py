@@ -105,6 +105,13 @@ def test_a_paragraph_carried_over_stands_in_both_chunks(folder):
     assert one.start < other.start < one.end < other.end
 
 
+def test_paragraphs_that_read_alike_are_told_apart(folder):
+    spec = folder({"a.md": "\n\n".join([long("w", 50)] * 3)})
+    corpus = read_corpus(spec)
+    starts = [document_of(corpus, spec, key).start for key in corpus.chunks]
+    assert len(starts) == len(set(starts)) == 3 and starts == sorted(starts)
+
+
 @pytest.mark.parametrize(
     "text",
     [

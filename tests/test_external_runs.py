@@ -1,6 +1,7 @@
 """Whole runs over another program: kept in its order, scored as it is, gone on with."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -152,7 +153,8 @@ def test_an_endpoint_that_dies_midway_is_left_alone_and_resumed(asking, endpoint
     answer = desk(root, "evaluate", "tiny")
     assert answer.code == 2
     assert "20 questions failed, so there are no means:" in answer.out
-    assert f"q11: {endpoint.name} does not answer: " in answer.out
+    # Two are asked at a time: either of the first two may be the one that is told.
+    assert re.search(rf"q1[12]: {re.escape(endpoint.name)} does not answer: ", answer.out)
     found = stored(root)
     assert [q for q, (_, failure) in found.items() if failure is None] == list(MANY)[:10]
     assert len(endpoint.asked) <= 10 + 5 + 3

@@ -114,9 +114,9 @@ def _paragraphs_of(paragraphs: Sequence[str], pieces: Sequence[str]) -> range | 
     """
     run = range(0)
     for piece in pieces:
-        starts = (run.stop - 1, run.stop) if run else (0,)
-        found = (_run(paragraphs, start, piece) for start in starts)
-        run = next((one for one in found if one), range(0))
+        # No piece is a paragraph carried over alone: one that reads like it is the next.
+        carried = _run(paragraphs, run.stop - 1, piece) if run else range(0)
+        run = carried if len(carried) > 1 else _run(paragraphs, run.stop, piece)
         if not run:
             return None
     return run

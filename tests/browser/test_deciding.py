@@ -27,6 +27,8 @@ def disputed(tmp_path):
 def test_a_dispute_is_read_without_names_decided_and_proposed(disputed, screen):
     with serving(disputed) as (address, _):
         screen.goto(f"{address}/?collection=plain&view=disputes&reviewer=zoe")
+        # Who has not judged it themselves is asked first.
+        screen.get_by_role("button", name="Show it").click()
         expect(screen.get_by_text("Reviewer A").first).to_be_visible()
         expect(screen.get_by_text("Reviewer B").first).to_be_visible()
         expect(screen.get_by_text("It does not.").first).to_be_visible()

@@ -5,6 +5,7 @@ import asyncio
 import json
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -29,6 +30,12 @@ def workspace(tiny):
     )
     shutil.rmtree(root / "labels/tiny/judgments")
     return root
+
+
+def run(job):
+    """Run a coroutine to its end, in a thread of its own: a browser may have a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, job).result()
 
 
 def events(root):
@@ -84,7 +91,7 @@ def test_twenty_sessions_at_once_and_another_process(workspace, start):
 
     with serving(workspace) as (address, _):
         process = start(["-c", other, str(workspace), str(ours)])
-        asyncio.run(crowd(address))
+        run(crowd(address))
         _, err = process.communicate(timeout=60)
         assert process.returncode == 0, err
     assert len(graded) == SESSIONS * GRADES
@@ -105,7 +112,7 @@ def test_both_processes_see_all_at_the_next_run(workspace):
             return one.seen.html, other.seen.html
 
     with serving(workspace) as (address, _), serving(workspace) as (second, _):
-        first, last = asyncio.run(two())
+        first, last = run(two())
     assert "3 of 1,800 settled, 2 by you" in "".join(first)
     assert "2 of 1,800 settled, 1 by you" in "".join(last)
 
@@ -121,10 +128,10 @@ def test_after_a_kill_every_label_that_was_told_as_saved_is_there(workspace):
         await asyncio.gather(*tasks, return_exceptions=True)
 
     with serving(workspace) as (address, process):
-        asyncio.run(crowd(address, process))
+        run(crowd(address, process))
     stands_for = items(workspace)
     there = {(e["author"], e["question"], e["chunk"][2], e["grade"]) for e in events(workspace)}
     assert {(who, *stands_for[item], grade) for who, item, grade in graded} <= there
     assert len(graded) >= 60 and all(re.match(r"Saved \d\d:\d\d:\d\d", one) for one in told)
     with serving(workspace) as (address, _):
-        asyncio.run(work(address, "r0", 1, graded, told))  # and the next server goes on
+        run(work(address, "r0", 1, graded, told))  # and the next server goes on

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import get_args
 
+import streamlit as st
+
 from app.core.judgments import Reason
 from app.core.model import HIGHEST_GRADE
 from app.flows.bench import Bench
@@ -18,6 +20,29 @@ from app.ui.label.times import when
 REASONS: tuple[Reason, ...] = get_args(Reason)
 #: Keys of the reasons, while they are asked for.
 REASON_KEYS = dict(zip("amobl", REASONS, strict=True))
+
+
+#: What can be shown with a chunk, as its buttons read.
+TOOLS = {
+    "note": "**n** Note",
+    "evidence": "**e** Evidence",
+    "words": "**h** Words",
+    "around": "**b** Before and after",
+    "document": "**d** Document",
+}
+
+
+def opened(session: Session) -> list[str]:
+    """The tools that are on."""
+    return [name for name in TOOLS if session.mode == name or getattr(session, name, False) is True]
+
+
+def toggle(collection: str, reviewer: str, of: str, key: str) -> None:
+    """A tool was pressed with the mouse."""
+    before, now = opened(session_of(collection, reviewer)), st.session_state[key]
+    for name in TOOLS:
+        if (name in before) != (name in now):
+            act(collection, reviewer, name, of)
 
 
 def press(collection: str, reviewer: str) -> None:

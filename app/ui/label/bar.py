@@ -130,40 +130,35 @@ def _reasons(name: str, reviewer: str, here: str) -> None:
 
 
 def _tools(session: Session, name: str, reviewer: str, here: str) -> None:
-    for key, words, act, on in (
-        ("←", "", "back", False),
-        ("→", "Pass", "next", False),
-        ("n", "Note", "note", session.mode == "note"),
-        ("e", "Evidence", "evidence", session.mode == "evidence"),
-        ("h", "Words", "words", session.words),
-        ("b", "Before and after", "around", session.around),
-        ("d", "Document", "document", session.document),
-        ("s", "Search", "search", False),
-    ):
-        _button(key, words, act, name, reviewer, here, on=on, stays=True)
+    """What judges nothing. The same elements for every item, which spares the browser their making;
+    what they are pressed for is the item that is on screen then.
+    """
+    _button("←", "", "back", name, reviewer, here, stays=True)
+    _button("→", "Pass", "next", name, reviewer, here, stays=True)
+    key = f"tools-of-{name}"
+    st.session_state[key] = actions.opened(session)
+    st.pills(
+        "What is shown with the chunk",
+        list(actions.TOOLS),
+        key=key,
+        selection_mode="multi",
+        format_func=actions.TOOLS.__getitem__,
+        label_visibility="collapsed",
+        on_change=actions.toggle,
+        args=(name, reviewer, here, key),
+    )
+    _button("s", "Search", "search", name, reviewer, here, stays=True)
 
 
 def _button(
-    key: str,
-    words: str,
-    act: str,
-    name: str,
-    reviewer: str,
-    here: str,
-    *,
-    on: bool = False,
-    stays: bool = False,
+    key: str, words: str, act: str, name: str, reviewer: str, here: str, *, stays: bool = False
 ) -> None:
-    """A button of the item on screen. One that judges nothing `stays` when the next item comes,
-    which spares the browser its making.
-    """
+    """A button of the item on screen; of all items, where it `stays`."""
+    plain = act in ("reason", "later", "still") or act.startswith("reason-")
     st.button(
         f"**{key}** {words}".strip(),
         key=f"{act}-of-{name}" if stays else f"{act}-{here}",
-        type="secondary"
-        if act in ("reason", "later", "still") or act.startswith("reason-")
-        else "tertiary",
-        icon=":material/check:" if on else None,
+        type="secondary" if plain else "tertiary",
         on_click=actions.act,
         args=(name, reviewer, act, here),
     )
