@@ -26,6 +26,11 @@ from app.core.text import canonical, shown
 LOCK_SECONDS = 10.0
 
 
+def line_of(record: Mapping[str, Any]) -> bytes:
+    """A record as a line of a ledger, its line end included."""
+    return canonical(record).encode() + b"\n"
+
+
 class Event(Protocol):
     """What every line of a ledger has."""
 
@@ -168,8 +173,6 @@ class Ledger(Generic[EventT]):
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             found = status.st_ino, status.st_size, status.st_mtime_ns
-            if state is not None and state.stamp == found:
-                return state
             data = file.read()
         if state is None or zlib.crc32(data[: state.offset]) != state.checksum:
             state = self._files[path.name] = _File(anew=state.anew + 1 if state else 0)
@@ -232,7 +235,7 @@ class Ledger(Generic[EventT]):
         `check` sees that file as it is under the lock and may raise, then nothing is written.
         Returns what was noticed (a torn line moved aside), or None. Raises LabelNotSaved.
         """
-        line = canonical(record).encode() + b"\n"
+        line = line_of(record)
 
         def lines(snapshot: Callable[[], Snapshot[EventT]]) -> list[bytes]:
             if check is not None:

@@ -15,9 +15,9 @@ from app.core.gathering import Gathered, Retired
 from app.core.grades import State, in_force, last_words, live, text_judged
 from app.core.ids import event_id
 from app.core.judgments import Judgment, Retirement, file_name, new_judgment, now
-from app.core.ledger import LOCK_SECONDS
+from app.core.ledger import LOCK_SECONDS, line_of
 from app.core.model import Chunk, ChunkKey
-from app.core.text import canonical, fault_in_text, shown
+from app.core.text import fault_in_text, shown
 from app.flows.loading import Loaded
 from app.flows.roles import require_adjudicator
 
@@ -197,7 +197,7 @@ def retire(loaded: Loaded, author: str, dispute: Dispute, note: str) -> Decided:
 
     def lines(_: object) -> list[bytes]:
         _still_open(loaded, dispute)
-        return [canonical(one.model_dump()).encode() + b"\n" for one in events]
+        return [line_of(one.model_dump()) for one in events]
 
     with _one_at_a_time(loaded):
         notice = loaded.collection.events.append_lines(file_name(author), lines)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from app.core.events import Event
 from app.core.judgments import Judgment, file_name
-from app.core.ledger import Placed
-from app.core.text import canonical
+from app.core.ledger import Placed, line_of
 from app.workspace import Collection
 
 
@@ -30,7 +29,7 @@ def events(collection: Collection) -> Iterator[Judgment | Event]:
 
 def event_line(event: Judgment | Event) -> bytes:
     """One event as it is exported; what the line left out stays out."""
-    return canonical(event.model_dump(exclude_unset=True)).encode() + b"\n"
+    return line_of(event.model_dump(exclude_unset=True))
 
 
 def _by_author(placed: Placed[Judgment] | Placed[Event]) -> str:

@@ -9,8 +9,9 @@ from typing import Literal
 from app.core import ids
 from app.core.errors import InvalidInput, LabelConflict
 from app.core.judgments import Evidence, Judgment, Reason, file_name, new_judgment, now
+from app.core.ledger import line_of
 from app.core.model import ChunkKey
-from app.core.text import canonical, digest, shown
+from app.core.text import digest, shown
 from app.flows.loading import Loaded
 from app.flows.own import Own
 from app.flows.roles import require_grader
@@ -234,7 +235,7 @@ def _before(last: Judgment, events: Mapping[str, Judgment]) -> Judgment | None:
 
 def _append(loaded: Loaded, own: Own, event: Judgment, check: Callable[[], None]) -> Saved:
     """Append one event to the reviewer's file, if a check holds for the file as it is then."""
-    line = canonical(event.model_dump()).encode() + b"\n"
+    line = line_of(event.model_dump())
 
     def lines(_: object) -> list[bytes]:
         own.refresh()

@@ -9,9 +9,9 @@ from app.core.documents import document_of
 from app.core.errors import InvalidInput, LabelConflict
 from app.core.evidence import standing
 from app.core.judgments import Evidence, Judgment, file_name, new_judgment
-from app.core.ledger import Snapshot
+from app.core.ledger import Snapshot, line_of
 from app.core.staleness import Outlook, is_settled, outdated
-from app.core.text import canonical, shown
+from app.core.text import shown
 from app.flows.archive import keep_soon
 from app.flows.loading import Loaded
 from app.flows.roles import require_adjudicator, require_grader
@@ -54,7 +54,7 @@ def confirm(
 
     def lines(read: Callable[[], Snapshot[Judgment]]) -> list[bytes]:
         _require_stale(read(), reviewer, chosen, outlook)
-        return [canonical(event.model_dump()).encode() + b"\n" for event in events]
+        return [line_of(event.model_dump()) for event in events]
 
     notice = loaded.collection.ledger.append_lines(file_name(reviewer), lines)
     keep_soon(loaded, [one.chunk for one in chosen])

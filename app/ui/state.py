@@ -65,22 +65,6 @@ def show_failures() -> None:
         problem(sentence)
 
 
-def show_doubts(loaded: Loaded) -> None:
-    """What is to be known of the labels. A refused one stops nothing here, and what it says is
-    another reviewer's: its place and cause are for `desk check`.
-    """
-    try:
-        sentences = loaded.labels.notices
-    except DeskError as error:
-        record_cause(error, Path.cwd())
-        name = loaded.collection.name
-        sentences = (
-            f"Some lines of the ledger are refused; grading goes on. See desk check {name}.",
-        )
-    for sentence in sentences:
-        notice(sentence)
-
-
 @st.cache_resource(show_spinner=False)
 def _kept(root: str) -> Kept:
     return Kept()

@@ -143,6 +143,15 @@ def prose(words: str) -> str:
     return "\n".join(lines)
 
 
+def guidelines(words: str, *, key: str | None = None) -> None:
+    """How to grade, folded; with the key that folds and unfolds it, unfolded where it has one."""
+    mark = f"<kbd>{escape(key)}</kbd> " if key else ""
+    st.html(
+        f'<details class="desk-guide"{" open" if key else ""}><summary>{mark}How to grade</summary>'
+        f'<div class="desk-plain">{prose(words)}</div></details>'
+    )
+
+
 def _unwrapped(words: str) -> list[str]:
     """Lines of Markdown, those of one paragraph or list item put together."""
     lines: list[str] = []

@@ -14,10 +14,11 @@ from app.core.errors import NotReady, Problem
 from app.core.events import QuestionChange
 from app.core.files import replace_file
 from app.core.jsonlines import parse_object
+from app.core.ledger import line_of
 from app.core.question_events import Asked
 from app.core.questions import Filed, Question, parse_record
 from app.core.scale import grade_of
-from app.core.text import canonical, shown
+from app.core.text import shown
 from app.engines.sheets import Cell, is_sheet
 from app.engines.sheets_out import write_sheet
 from app.flows.exchange.columns import read_table, words_of
@@ -34,7 +35,7 @@ COLUMNS = ("id", "text", "category", "tags", "need", "facts", "source", "split",
 
 def question_line(question: Question) -> bytes:
     """A question as it is exported, its line end included; what it left out stays out."""
-    return canonical(question.model_dump(exclude_unset=True)).encode() + b"\n"
+    return line_of(question.model_dump(exclude_unset=True))
 
 
 def export_questions(collection: Collection, path: Path) -> int:

@@ -27,10 +27,7 @@ def facts(question: Question) -> None:
 def guidelines(collection: Collection) -> None:
     """How to grade, one click away; nothing where the collection has no guidelines."""
     if words := collection.guidelines():
-        st.html(
-            '<details class="desk-guide"><summary>How to grade</summary>'
-            f'<div class="desk-plain">{text.prose(words)}</div></details>'
-        )
+        text.guidelines(words)
 
 
 def with_facts(event: Judgment, question: Question | None) -> Judgment:

@@ -16,6 +16,7 @@ from app.flows.question_list import Entry
 from app.flows.sight import Sight
 from app.flows.wording import count
 from app.ui import identity, seen, text
+from app.ui.label.leaving import take_out
 from app.ui.label.said import link
 from app.ui.label.times import when
 
@@ -65,9 +66,7 @@ def show(loaded: Loaded, reviewer: str, question: str, key: ChunkKey) -> None:
 
 def leave() -> None:
     """Take the item out of the address: what is shown then is no longer of it."""
-    for name in ("question", "chunk"):
-        if name in st.query_params:
-            del st.query_params[name]
+    take_out("question", "chunk")
 
 
 def _chunk(found: ItemHistory) -> None:

@@ -21,14 +21,14 @@ def leave_grading(collection: str, reviewer: str) -> tuple[str, ChunkKey] | None
     session = session_of(collection, reviewer)
     if session.url[0] is None or _in_address() != session.url:
         return None
-    _take_out("question", "chunk")
+    take_out("question", "chunk")
     return session.at
 
 
 def leave_item(collection: str, reviewer: str) -> None:
     """Take an item out of the address that Grade or History put there."""
     if is_left(collection, reviewer):
-        _take_out("question", "chunk")
+        take_out("question", "chunk")
 
 
 def leave_chunk(collection: str, reviewer: str) -> None:
@@ -36,7 +36,7 @@ def leave_chunk(collection: str, reviewer: str) -> None:
 
     Where that is the one on screen under Grade, Grade goes on with its item.
     """
-    _take_out("chunk")
+    take_out("chunk")
     session, question = session_of(collection, reviewer), st.query_params.get("question")
     if session.at is not None and session.at[0] == question:
         session.url = (question, None)
@@ -61,14 +61,15 @@ def only_if_there(collection: str, reviewer: str, places: set[tuple[str, str]]) 
     if not is_left(collection, reviewer) or (question, chunk) in places:
         return
     known = any(question == name for name, _ in places)
-    _take_out(*(("chunk",) if known else ("question", "chunk")))
+    take_out(*(("chunk",) if known else ("question", "chunk")))
 
 
 def _in_address() -> tuple[str | None, str | None]:
     return st.query_params.get("question"), st.query_params.get("chunk")
 
 
-def _take_out(*names: str) -> None:
+def take_out(*names: str) -> None:
+    """Take these out of the address, as far as they are there."""
     for name in names:
         if name in st.query_params:
             del st.query_params[name]

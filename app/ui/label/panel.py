@@ -125,12 +125,8 @@ def _questions(bench: Bench, session: Session) -> None:
 
 def guidelines(bench: Bench) -> None:
     """How to grade, in a panel that the browser remembers as open or closed."""
-    words = bench.loaded.collection.guidelines()
-    if words:
-        st.html(
-            '<details class="desk-guide" open><summary><kbd>g</kbd> How to grade</summary>'
-            f'<div class="desk-plain">{text.prose(words)}</div></details>'
-        )
+    if words := bench.loaded.collection.guidelines():
+        text.guidelines(words, key="g")
 
 
 def waiting(session: Session, turn: Turn) -> None:
