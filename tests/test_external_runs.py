@@ -153,10 +153,11 @@ def test_an_endpoint_that_dies_midway_is_left_alone_and_resumed(asking, endpoint
     answer = desk(root, "evaluate", "tiny")
     assert answer.code == 2
     assert "20 questions failed, so there are no means:" in answer.out
-    # Two are asked at a time: either of the first two may be the one that is told.
-    assert re.search(rf"q1[12]: {re.escape(endpoint.name)} does not answer: ", answer.out)
+    # Two are asked at a time: a question may overtake the one before it.
+    assert re.search(rf"q1[0-2]: {re.escape(endpoint.name)} does not answer: ", answer.out)
+    answered = [q for q, (_, failure) in stored(root).items() if failure is None]
+    assert len(answered) == 10 and set(answered) < set(list(MANY)[:11])
     found = stored(root)
-    assert [q for q, (_, failure) in found.items() if failure is None] == list(MANY)[:10]
     assert len(endpoint.asked) <= 10 + 5 + 3
     assert found["q30"][1].startswith(f"not searched: {endpoint.name} does not answer: ")
     endpoint.start()
@@ -165,8 +166,8 @@ def test_an_endpoint_that_dies_midway_is_left_alone_and_resumed(asking, endpoint
     again = desk(root, "evaluate", "tiny", "--resume")
     assert again.code == 0 and len(endpoint.asked) == asked + 20
     found = stored(root)
-    assert found["q10"] == (["apple", "pear"], None)
-    assert found["q11"] == (["pear", "apple"], None)
+    assert {q for q, (keys, _) in found.items() if keys == ["apple", "pear"]} == set(answered)
+    assert all(found[q] == (["pear", "apple"], None) for q in MANY if q not in answered)
 
 
 def test_the_key_is_in_no_output_no_log_and_no_store(asking, endpoint, desk, monkeypatch):

@@ -40,7 +40,7 @@ def test_own_judgments_are_listed_last_first_with_how_they_stand_and_a_way_back(
     assert "replaced by grade 1" in text and text.count("in force") == 3
     assert "Only &lt;b&gt;half&lt;/b&gt;, $x$ :red[no]" in text
     assert "dried to &lt;i&gt;" in text and "supports f1" in text
-    assert "2026-01-01 00:0" in text and " UTC" in text
+    assert "2026-01-01 00:" in text and " UTC" in text
     assert "view=grade&amp;reviewer=ann&amp;question=q1&amp;chunk=apple%7Cas-is-v1%7Capple" in text
     assert "secret" not in text
 
