@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,14 +21,21 @@ def keys_of(models: Iterable[type[Record]]) -> tuple[str, ...]:
     return tuple(sorted({key for model in models for key in model.model_fields}))
 
 
+@lru_cache(maxsize=64)
+def _record_of(model: type[RecordT], content: bytes) -> RecordT:
+    """The record in a file's bytes: a page reads its settings with every press, and records do not
+    change.
+    """
+    return model.model_validate(tomllib.loads(content.decode("utf-8-sig")))
+
+
 def read_toml(model: type[RecordT], path: Path, place: str, known: Iterable[str]) -> RecordT:
     """The validated record of a file; raises InvalidInput with key and remedy of every problem.
 
     `place` is `path` as messages show it.
     """
     try:
-        value = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-        return model.model_validate(value)
+        record: RecordT = _record_of(model, path.read_bytes())
     except OSError as error:
         raise InvalidInput(f"the file cannot be read: {error.strerror}", place=place) from error
     except UnicodeDecodeError as error:
@@ -36,3 +44,4 @@ def read_toml(model: type[RecordT], path: Path, place: str, known: Iterable[str]
         raise InvalidInput(f"not TOML: {error}", place=place, remedy="Correct it") from error
     except ValidationError as error:
         raise InvalidInput.of(problems_in(error, place, known)) from error
+    return record

@@ -17,6 +17,7 @@ from app.flows.claims import Claims
 from app.flows.loading import Loaded, load
 from app.flows.pooling import pool_of, trimmed
 from app.flows.sharing.unpublished import Watch
+from app.ui.memory import FOR_GOOD
 from app.workspace import Collection, Signature, Workspace, signature_of
 
 #: Filled engines kept in memory; the oldest goes first.
@@ -95,7 +96,8 @@ class Kept:
             if one.bench is not None and _stands_on(one.bench, loaded) and one.guidelines == pin:
                 one.bench.renew(pool)
             else:
-                one.bench = Bench(loaded, pool, one.claims)
+                with FOR_GOOD:
+                    one.bench = Bench(loaded, pool, one.claims)
             one.guidelines, one.runs = pin, runs
             return one.bench
 
@@ -113,7 +115,8 @@ class Kept:
         asked = collection.question_signature()
         judged = collection.label_signature() if labels or kept is None else kept.labels
         if kept is None or kept.source != source:
-            kept = _One(collection, source, asked, judged, load(collection), claims)
+            with FOR_GOOD:
+                kept = _One(collection, source, asked, judged, load(collection), claims)
         elif (kept.asked, kept.labels) != (asked, judged):
             questions = kept.loaded.questions
             if kept.asked != asked and (now := collection.questions()) != questions:
