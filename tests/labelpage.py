@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 
@@ -32,6 +33,7 @@ def shown(at):
         [e.proto.body for e in at.get("html") if "<style>" not in e.proto.body]
         + [t.value for t in at.text]
         + [c.value for c in at.caption]
+        + [words for words in controls(at)["status"].values() if words]
     )
 
 
@@ -39,20 +41,43 @@ def lines(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def controls(at):
+    """What the bar of a page was given: its buttons, keys, item and the words beside them."""
+    found = at.get("bidi_component")
+    return json.loads(found[0].proto.json) if found else {"status": {}, "judging": [], "tools": []}
+
+
 def buttons(at, act):
-    return [b for b in at.button if b.key and b.key.startswith(f"{act}-")]
+    """The buttons in the bar whose act begins so."""
+    return [b for b in _all(at) if b["act"].startswith(act)]
 
 
-TOOLS = ("note", "evidence", "words", "around", "document")
+def _all(at):
+    bar = controls(at)
+    return bar["judging"] + bar["tools"]
 
 
-def press(at, act):
-    """Press the button of an act: `grade-2`, `undo`, `reason`, `note`, ..."""
-    if act in TOOLS:
-        (tools,) = [one for one in at.button_group if one.key and one.key.startswith("tools-of-")]
-        return tools.set_value(sorted({*tools.value} ^ {act})).run()
-    (button,) = buttons(at, act)
-    return button.click().run()
+def press(at, act, **other):
+    """Press the button of an act: `grade-2`, `undo`, `reason`, `note`, ...; `other` is what a
+    stale or hostile browser would send instead.
+    """
+    assert [b["act"] for b in _all(at)].count(act) == 1
+    return send(at, {"act": act, "item": controls(at)["item"], "value": None, **other})
+
+
+def send(at, value):
+    """Send a press as the browser does."""
+    (bar,) = at.get("bidi_component")
+    states = at._tree.get_widget_states()
+    states.widgets.append(pressed_state(bar.proto.id, value))
+    return at._run(states)
+
+
+def pressed_state(component, value):
+    """The widget state of a press, for a component with this id."""
+    state = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{component}__events")
+    state.json_trigger_value = json.dumps([{"event": "press", "value": value}])
+    return state
 
 
 def chunk_on_screen(at):

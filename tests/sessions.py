@@ -4,6 +4,7 @@ sends, and the presses a browser would send back."""
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 from dataclasses import dataclass, field
@@ -13,15 +14,17 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-_KEY = re.compile(r"\$\$ID-[0-9a-f]+-(.*)", re.DOTALL)
+from tests.labelpage import pressed_state
 
 
 @dataclass
 class Seen:
-    """What a run left on screen: buttons by key, the item, and all HTML."""
+    """What a run left on screen: all HTML, and what the bar was given with the ids to press it."""
 
-    buttons: dict[str, tuple[str, str]] = field(default_factory=dict)
     html: list[str] = field(default_factory=list)
+    bar: dict[str, Any] = field(default_factory=dict)
+    component: str = ""
+    fragment: str = ""
 
     @property
     def item(self) -> str | None:
@@ -32,10 +35,7 @@ class Seen:
     @property
     def saved(self) -> str | None:
         """The sentence that something was saved."""
-        found = [
-            m[1] for body in self.html if (m := re.search(r'class="desk-saved"[^>]*>([^<]*)', body))
-        ]
-        return found[-1] if found else None
+        return self.bar["status"]["saved"] if self.bar else None
 
 
 class Session:
@@ -46,6 +46,7 @@ class Session:
         self._url = address.replace("http", "ws", 1) + "/_stcore/stream"
         self._origin = address
         self._query = query
+        self._page = ""
         self.raw: list[bytes] = []
         self.seen = Seen()
 
@@ -66,13 +67,14 @@ class Session:
 
     async def press(self, act: str) -> float:
         """Press the button of an act on the item on screen; returns the seconds it took."""
-        (key,) = [key for key in self.seen.buttons if key.startswith(f"{act}-")]
-        wid, fragment = self.seen.buttons[key]
+        bar = self.seen.bar
+        assert act in [button["act"] for button in bar["judging"] + bar["tools"]]
         message = BackMsg()
         message.rerun_script.query_string = self._query
-        message.rerun_script.fragment_id = fragment
-        state = message.rerun_script.widget_states.widgets.add()
-        state.id, state.trigger_value = wid, True
+        message.rerun_script.fragment_id = self.seen.fragment
+        message.rerun_script.page_script_hash = self._page
+        value = {"act": act, "item": bar["item"], "turn": bar["turn"], "value": None}
+        message.rerun_script.widget_states.widgets.append(pressed_state(self.seen.component, value))
         began = time.perf_counter()
         await self._send(message)
         return time.perf_counter() - began
@@ -87,12 +89,14 @@ class Session:
             found = ForwardMsg()
             found.ParseFromString(raw)
             kind = found.WhichOneof("type")
-            if kind == "delta" and found.delta.WhichOneof("type") == "new_element":
+            if kind == "navigation":
+                self._page = found.navigation.page_script_hash
+            elif kind == "delta" and found.delta.WhichOneof("type") == "new_element":
                 element = found.delta.new_element
-                if element.WhichOneof("type") == "button":
-                    key = _KEY.match(element.button.id)
-                    if key:
-                        seen.buttons[key[1]] = (element.button.id, found.delta.fragment_id)
+                if element.WhichOneof("type") == "bidi_component":
+                    seen.bar = json.loads(element.bidi_component.json)
+                    seen.component = element.bidi_component.id
+                    seen.fragment = found.delta.fragment_id
                 elif element.WhichOneof("type") == "html":
                     seen.html.append(element.html.body)
             elif kind == "script_finished":

@@ -78,7 +78,7 @@ def test_undo_goes_back_across_questions(label, runbooks):
 def test_cannot_judge_asks_for_the_reason_and_saves_it(label, runbooks):
     at = label()
     press(at, "reason")
-    assert "Why?" in shown(at) and buttons(at, "grade") == []
+    assert len(buttons(at, "reason-")) == 5 and buttons(at, "grade") == []
     press(at, "reason-b")
     (event,) = lines(runbooks / FILE)
     assert (event["kind"], event["reason"], event["grade"]) == ("cannot-judge", "broken text", None)
@@ -197,8 +197,8 @@ def test_the_scale_of_the_collection_is_on_the_buttons(label, runbooks, edit):
         "[labels]\n",
         '[labels]\nscale = { 0 = "no use", 1 = "some *use*", 2 = "all one needs" }\n',
     )
-    words = [b.label for b in buttons(label(), "grade")]
-    assert words == ["**0** no use", "**1** some \\*use\\*", "**2** all one needs"]
+    words = [f"{b['key']} {b['words']}" for b in buttons(label(), "grade")]
+    assert words == ["0 no use", "1 some *use*", "2 all one needs"]
 
 
 def test_how_to_grade_is_on_the_page(label):

@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.engines import git as engine
 from app.flows.sharing.unpublished import Watch
+from tests.labelpage import press, shown
 from tests.repositories import git, grade, repository
 
 
@@ -43,22 +44,16 @@ def words(at):
     return found[0].value if found else None
 
 
-def press(at, grade):
-    (button,) = [b for b in at.button if b.key and b.key.startswith(f"grade-{grade}-")]
-    return button.click().run()
-
-
 def test_labels_are_counted_as_they_are_saved_and_gone_once_they_are_committed(
     label, runbooks, always
 ):
     repository(runbooks)
     at = label()
     assert words(at) is None
-    press(at, 2)
+    press(at, "grade-2")
     assert words(at) == "1 unpublished"
-    press(at, 0)
-    (undo,) = [b for b in at.button if b.key and b.key.startswith("undo-")]
-    undo.click().run()
+    press(at, "grade-0")
+    press(at, "undo")
     assert words(at) == "3 unpublished"
     (caption,) = [one for one in at.caption if "unpublished" in one.value]
     assert "`desk labels publish runbooks`" in caption.help
@@ -78,7 +73,7 @@ def test_the_labels_of_all_reviewers_count_and_none_is_named(label, runbooks):
 
 def test_without_git_nothing_is_said(label, runbooks):
     at = label()
-    press(at, 2)
+    press(at, "grade-2")
     assert words(at) is None
     assert not [one for one in at.caption if "git" in one.value]
 
@@ -88,17 +83,16 @@ def test_between_two_looks_git_is_not_asked(label, runbooks, monkeypatch):
     monkeypatch.setattr(Watch, "_EVERY", 1e9)
     at = label()
     monkeypatch.setattr(engine, "attempt", lambda *_, **__: pytest.fail("git was asked"))
-    press(at, 2)
+    press(at, "grade-2")
     assert words(at) == "1 unpublished"
 
 
 def test_a_git_that_fails_breaks_nothing(label, runbooks, monkeypatch, always):
     repository(runbooks)
     at = label()
-    press(at, 2)
+    press(at, "grade-2")
     assert words(at) == "1 unpublished"
     monkeypatch.setenv("PATH", "")
-    press(at, 1)
+    press(at, "grade-1")
     assert words(at) is None
-    said = "".join(one.proto.body for one in at.get("html"))
-    assert "Saved" in said and "2 by you" in said
+    assert "Saved" in shown(at) and "2 by you" in shown(at)

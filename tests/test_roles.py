@@ -14,6 +14,7 @@ from app.flows.own import Own
 from app.team import STARTED_WITH
 from app.workspace import Workspace
 from tests.conftest import judgment
+from tests.labelpage import buttons, press, shown
 
 PROXY = '[sign_in]\nkind = "proxy"\nheader = "X-User"\n'
 OIDC = '[sign_in]\nkind = "oidc"\n'
@@ -46,20 +47,11 @@ def opened(runbooks, repository, monkeypatch):
     return run
 
 
-def shown(at):
-    html = [e.proto.body for e in at.get("html") if "<style>" not in e.proto.body]
-    return "\n".join([*html, *(t.value for t in at.text), *(c.value for c in at.caption)])
-
-
-def grades(at):
-    return [b for b in at.button if b.key and b.key.startswith("grade-")]
-
-
 def test_who_is_signed_in_grades_under_that_name(opened):
     at = opened(PROXY + ROLES, email=" Ana@Example.org", query={"reviewer": "mallory"})
     assert "Signed in as" in shown(at) and "ana@example.org" in shown(at)
     assert not at.text_input and "Sign out" not in [b.label for b in at.button]
-    grades(at)[2].click().run()
+    press(at, "grade-2")
     (event,) = map(json.loads, Path(LEDGER).read_text().splitlines())
     assert (event["author"], event["grade"]) == ("ana@example.org", 2)
     assert len(list(Path(LEDGER).parent.glob("*.jsonl"))) == 2  # the sample's and this one
@@ -90,7 +82,7 @@ def test_the_button_fails_in_a_sentence(opened):
 
 def test_signed_in_by_openid(opened):
     at = opened(OIDC, email="Ana@Example.org", is_logged_in=True)
-    assert "ana@example.org" in shown(at) and len(grades(at)) == 3
+    assert "ana@example.org" in shown(at) and len(buttons(at, "grade")) == 3
     at.button(key="sign-out").click().run()
     assert [b.label for b in at.button] == ["Sign in"]
 
@@ -146,15 +138,15 @@ def test_without_the_role_there_is_something_to_read(opened):
 def test_a_role_that_was_taken_meanwhile(opened):
     at = opened(PROXY + ROLES, email="ana@example.org")
     Path("data/desk.toml").write_text(f'format = 1\n{PROXY}[roles]\nreviewers = ["ben"]\n')
-    grades(at)[0].click().run()
+    press(at, "grade-0")
     assert shown(at).count("You may read but not grade") == 2  # the button's answer, and the page
-    assert not Path(LEDGER).exists() and not grades(at)
+    assert not Path(LEDGER).exists() and not buttons(at, "grade")
 
 
 def test_a_sign_in_that_ended_meanwhile(opened):
     at = opened(PROXY, email="ana@example.org")
     at.user = {"email": "ben@example.org"}
-    grades(at)[0].click().run()
+    press(at, "grade-0")
     assert "The sign-in of ana@example.org has ended. Nothing was saved: sign in again." in shown(
         at
     )
@@ -163,8 +155,8 @@ def test_a_sign_in_that_ended_meanwhile(opened):
 
 def test_roles_without_a_sign_in_are_told_on_the_page(opened):
     at = opened(ROLES, query={"reviewer": "ana@example.org"})
-    assert "protect nothing without a sign-in" in shown(at) and len(grades(at)) == 3
-    assert not grades(opened(ROLES, query={"reviewer": "dan"}))
+    assert "protect nothing without a sign-in" in shown(at) and len(buttons(at, "grade")) == 3
+    assert not buttons(opened(ROLES, query={"reviewer": "dan"}), "grade")
 
 
 def test_nothing_is_written_for_who_may_not_grade(runbooks):

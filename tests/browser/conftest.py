@@ -14,6 +14,7 @@ from playwright.sync_api import sync_playwright
 
 from app.launch import command
 from app.team import STARTED_WITH
+from tests.browser.labelers import Reviewer, build
 from tests.conftest import surroundings
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -109,3 +110,28 @@ def dashboard(runbooks, desk_process, until):
     yield address
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def grading_desk(tmp_path_factory):
+    """One server for all tests of grading; each has reviewers of its own."""
+    root = build(tmp_path_factory.mktemp("grading"))
+    with serving(root) as (address, _):
+        yield address, root
+
+
+@pytest.fixture
+def reviewer(grading_desk, chromium):
+    """Reviewers, each in a browser context of their own unless a page is given."""
+    contexts = []
+
+    def sit_down(name, collection="plain", page=None):
+        if page is None:
+            contexts.append(chromium.new_context(viewport={"width": 1280, "height": 800}))
+            page = contexts[-1].new_page()
+            page.set_default_timeout(20_000)
+        return Reviewer(page, *grading_desk, name, collection)
+
+    yield sit_down
+    for context in contexts:
+        context.close()

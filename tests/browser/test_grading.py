@@ -6,35 +6,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import serving
-from tests.browser.labelers import HOSTILE, SECRETS, Reviewer, build
+from tests.browser.labelers import HOSTILE, SECRETS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    """One server for all tests of this file; each has reviewers of its own."""
-    root = build(tmp_path_factory.mktemp("grading"))
-    with serving(root) as (address, _):
-        yield address, root
-
-
-@pytest.fixture
-def reviewer(desk, chromium):
-    """Reviewers, each in a browser context of their own unless a page is given."""
-    contexts = []
-
-    def sit_down(name, collection="plain", page=None):
-        if page is None:
-            contexts.append(chromium.new_context(viewport={"width": 1280, "height": 800}))
-            page = contexts[-1].new_page()
-            page.set_default_timeout(20_000)
-        return Reviewer(page, *desk, name, collection)
-
-    yield sit_down
-    for context in contexts:
-        context.close()
 
 
 def grades(events):
@@ -183,8 +157,8 @@ def test_evidence_is_clicked_and_its_fact_picked(reviewer):
     expect(kim.page.locator(".desk-chosen")).to_have_count(0)
 
 
-def test_the_guidelines_stay_open_or_closed(reviewer, desk):
-    (desk[1] / "labels/plain/guidelines.md").write_text("# Rules\n\nGrade fairly.")
+def test_the_guidelines_stay_open_or_closed(reviewer, grading_desk):
+    (grading_desk[1] / "labels/plain/guidelines.md").write_text("# Rules\n\nGrade fairly.")
     lea = reviewer("lea").open(question="q3")
     guide = lea.page.locator("details.desk-guide")
     expect(guide).to_have_attribute("open", "")
@@ -194,14 +168,14 @@ def test_the_guidelines_stay_open_or_closed(reviewer, desk):
     expect(guide).not_to_have_attribute("open", "")
     lea.open(question="q2")
     expect(guide).not_to_have_attribute("open", "")
-    (desk[1] / "labels/plain/guidelines.md").unlink()
+    (grading_desk[1] / "labels/plain/guidelines.md").unlink()
 
 
-def test_a_changed_text_is_shown_with_its_change_and_confirmed_by_one_key(reviewer, desk):
+def test_a_changed_text_is_shown_with_its_change_and_one_key_confirms(reviewer, grading_desk):
     mia = reviewer("mia").open(question="q2")
     mia.press("2")
     chunk = mia.events[0]["chunk"][0]
-    path = desk[1] / "data/plain/corpus.jsonl"
+    path = grading_desk[1] / "data/plain/corpus.jsonl"
     text = path.read_text(encoding="utf-8")
     path.write_text(
         text.replace(f"Chunk number {chunk[1:]} says", f"Chunk number {chunk[1:]} told")
@@ -284,7 +258,7 @@ def test_the_buttons_stay_in_one_place_and_the_page_is_never_too_wide(reviewer, 
     assert len(places) == 1
 
 
-def test_the_ledger_is_whole_after_all_this(desk):
-    for path in (desk[1] / "labels").rglob("*.jsonl"):
+def test_the_ledger_is_whole_after_all_this(grading_desk):
+    for path in (grading_desk[1] / "labels").rglob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
             json.loads(line)

@@ -6,14 +6,12 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import get_args
 
-import streamlit as st
-
 from app.core.judgments import Reason
 from app.core.model import HIGHEST_GRADE
 from app.flows.bench import Bench
 from app.flows.labeling import Item, Said, item, words_of
 from app.ui import identity, seen, state
-from app.ui.label import drafts, keys
+from app.ui.label import controls, drafts
 from app.ui.label.session import Mode, Session, session_of
 from app.ui.label.times import when
 
@@ -22,32 +20,9 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 REASON_KEYS = dict(zip("amobl", REASONS, strict=True))
 
 
-#: What can be shown with a chunk, as its buttons read.
-TOOLS = {
-    "note": "**n** Note",
-    "evidence": "**e** Evidence",
-    "words": "**h** Words",
-    "around": "**b** Before and after",
-    "document": "**d** Document",
-}
-
-
-def opened(session: Session) -> list[str]:
-    """The tools that are on."""
-    return [name for name in TOOLS if session.mode == name or getattr(session, name, False) is True]
-
-
-def toggle(collection: str, reviewer: str, of: str, key: str) -> None:
-    """A tool was pressed with the mouse."""
-    before, now = opened(session_of(collection, reviewer)), st.session_state[key]
-    for name in TOOLS:
-        if (name in before) != (name in now):
-            act(collection, reviewer, name, of)
-
-
 def press(collection: str, reviewer: str) -> None:
     """A key: does what it stands for, if its item is the one on screen."""
-    found = keys.pressed()
+    found = controls.pressed()
     if found is not None:
         act(collection, reviewer, str(found.get("act")), str(found.get("item")), found.get("value"))
 

@@ -1,7 +1,8 @@
-"""The buttons, each with its key, in one place whatever the text above them; and the keyboard."""
+"""The bar at the foot of the window: fields, buttons with their keys, and what was saved."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import streamlit as st
@@ -10,7 +11,8 @@ from app.flows.bench import Bench
 from app.flows.labeling import Item, words_of
 from app.flows.turn import Turn
 from app.ui import state, text
-from app.ui.label import actions, drafts, keys
+from app.ui.label import actions, controls, drafts
+from app.ui.label.controls import Button
 from app.ui.label.session import Session
 
 #: Keys that do the same whatever is on screen.
@@ -43,6 +45,14 @@ _MODE_KEYS = {
     "search": {"s": "search", "z": "undo", "Escape": "escape"},
     "grade": {**_ITEM, **_ALWAYS, "Escape": "escape"},
 }
+#: What can be shown with a chunk: its act, key and words.
+_SWITCHES = (
+    ("note", "n", "Note"),
+    ("evidence", "e", "Evidence"),
+    ("words", "h", "Words"),
+    ("around", "b", "Before and after"),
+    ("document", "d", "Document"),
+)
 
 #: What is focused when a mode begins.
 _FOCUS = {
@@ -56,7 +66,6 @@ def draw(
 ) -> None:
     """The bar at the foot of the window; `reason` is why the reviewer may not grade."""
     item = turn.item
-    here = item.id if item else ""
     with st.container(key="bar", gap="xxsmall"):
         state.show_failures()
         if reason is not None:
@@ -64,32 +73,15 @@ def draw(
             return
         if item is not None:
             _fields(bench, session, item)
-            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                if session.mode == "reason":
-                    _reasons(name, reviewer, here)
-                elif session.mode == "search":
-                    _button("Esc", "Back to the chunk", "escape", name, reviewer, here)
-                else:
-                    if turn.stale is not None:
-                        words = f"Still {words_of(turn.stale.event).removeprefix('grade ')}"
-                        _button("y", words, "still", name, reviewer, here)
-                    _grades(bench, turn, name, reviewer, here)
-                    _button("x", "Cannot judge", "reason", name, reviewer, here)
-                    _button("l", "Later", "later", name, reviewer, here)
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            if item is not None and session.mode != "search":
-                _tools(session, name, reviewer, here)
-            elif item is None and session.trail:
-                _button("←", "Back", "back", name, reviewer, here)
-            if turn.strip:
-                _button("z", "Undo", "undo", name, reviewer, here)
-            _status(session)
-        keys.listen(
-            here,
+        controls.draw(
+            item.id if item else "",
             session.turn,
             session.mode,
             _MODE_KEYS[session.mode] if item is not None else _ALWAYS,
             partial(actions.press, name, reviewer),
+            judging=[*_judging(bench, session, turn)] if item is not None else (),
+            tools=[*_tools(session, turn)],
+            status=_status(session),
             focus=_FOCUS.get(session.mode) if session.focus else None,
         )
     session.focus = False
@@ -108,68 +100,53 @@ def status_only(session: Session) -> None:
     """The bar where nothing is graded: what was saved or failed."""
     state.show_failures()
     with st.container(key="bar", gap="xxsmall"):
-        _status(session)
+        status = _status(session)
+        if status.refused is not None:
+            text.problem(status.refused)
+        if status.saved is not None:
+            text.saved(status.saved, status.why)
+        if status.notice is not None:
+            text.notice(status.notice)
 
 
-def _grades(bench: Bench, turn: Turn, name: str, reviewer: str, here: str) -> None:
-    for grade, words in bench.loaded.collection.settings.grade_words.items():
+def _judging(bench: Bench, session: Session, turn: Turn) -> Iterator[Button]:
+    """What judges the item on screen; in the mode `reason`, why it cannot be judged."""
+    if session.mode == "search":
+        yield Button("escape", "Esc", "Back to the chunk")
+        return
+    if session.mode == "reason":
+        yield Button("", "", "Why?")
+        for key, why in actions.REASON_KEYS.items():
+            yield Button(f"reason-{key}", key, why.capitalize(), "second", judges=True)
+        yield Button("escape", "Esc", "Back")
+        return
+    if turn.stale is not None:
+        words = f"Still {words_of(turn.stale.event).removeprefix('grade ')}"
+        yield Button("still", "y", words, "second", judges=True)
+    for grade, meaning in bench.loaded.collection.settings.grade_words.items():
         given = turn.own is not None and turn.own.grade == grade
-        st.button(
-            f"**{grade}** {text.plain_label(words)}" + (" (yours)" if given else ""),
-            key=f"grade-{grade}-{here}",
-            on_click=actions.act,
-            args=(name, reviewer, f"grade-{grade}", here),
-        )
+        words = f"{meaning} (yours)" if given else meaning
+        yield Button(f"grade-{grade}", str(grade), words, "first", judges=True)
+    yield Button("reason", "x", "Cannot judge", "second")
+    yield Button("later", "l", "Later", "second", judges=True)
 
 
-def _reasons(name: str, reviewer: str, here: str) -> None:
-    st.text("Why?", width="content")
-    for key, reason in actions.REASON_KEYS.items():
-        _button(key, reason.capitalize(), f"reason-{key}", name, reviewer, here)
-    _button("Esc", "Back", "escape", name, reviewer, here)
+def _tools(session: Session, turn: Turn) -> Iterator[Button]:
+    """What judges nothing."""
+    if turn.item is not None and session.mode != "search":
+        yield Button("back", "←", "")
+        yield Button("next", "→", "Pass")
+        for act, key, words in _SWITCHES:
+            on = session.mode == act or getattr(session, act, False) is True
+            yield Button(act, key, words, "switch", on=on)
+        yield Button("search", "s", "Search")
+    elif turn.item is None and session.trail:
+        yield Button("back", "←", "Back")
+    if turn.strip:
+        yield Button("undo", "z", "Undo")
 
 
-def _tools(session: Session, name: str, reviewer: str, here: str) -> None:
-    """What judges nothing. The same elements for every item, which spares the browser their making;
-    what they are pressed for is the item that is on screen then.
-    """
-    _button("←", "", "back", name, reviewer, here, stays=True)
-    _button("→", "Pass", "next", name, reviewer, here, stays=True)
-    key = f"tools-of-{name}"
-    st.session_state[key] = actions.opened(session)
-    st.pills(
-        "What is shown with the chunk",
-        list(actions.TOOLS),
-        key=key,
-        selection_mode="multi",
-        format_func=actions.TOOLS.__getitem__,
-        label_visibility="collapsed",
-        on_change=actions.toggle,
-        args=(name, reviewer, here, key),
-    )
-    _button("s", "Search", "search", name, reviewer, here, stays=True)
-
-
-def _button(
-    key: str, words: str, act: str, name: str, reviewer: str, here: str, *, stays: bool = False
-) -> None:
-    """A button of the item on screen; of all items, where it `stays`."""
-    plain = act in ("reason", "later", "still") or act.startswith("reason-")
-    st.button(
-        f"**{key}** {words}".strip(),
-        key=f"{act}-of-{name}" if stays else f"{act}-{here}",
-        type="secondary" if plain else "tertiary",
-        on_click=actions.act,
-        args=(name, reviewer, act, here),
-    )
-
-
-def _status(session: Session) -> None:
-    """What was saved or refused by the last act."""
-    if session.refused is not None:
-        text.problem(session.refused)
-        session.refused = None
-    if session.saved is not None:
-        text.saved(session.saved, session.why)
-    if session.notice is not None:
-        text.notice(session.notice)
+def _status(session: Session) -> controls.Status:
+    """What was saved or refused by the last act; what was refused is told once."""
+    refused, session.refused = session.refused, None
+    return controls.Status(refused, session.saved, session.why, session.notice)

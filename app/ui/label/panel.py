@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import streamlit as st
 
 from app.core.judgments import Judgment
+from app.core.model import ChunkKey
 from app.core.questions import Question
 from app.flows.bench import Bench
 from app.flows.labeling import words_of
@@ -170,10 +172,10 @@ def _progress(turn: Turn, session: Session) -> None:
         if not many:
             still = "All pairs of the comparison have the judgments they need"
         body += f'<p class="desk-meta">{text.escape(still)}.</p>'
-    what = "left for you" if session.scope == "needed" else "not judged by you"
+    what = "Left for you" if session.scope == "needed" else "Not judged by you"
     st.html(
         f'<div class="desk-progress">{body}'
-        f'<p class="desk-meta">{text.escape(count.estimate)} {what}</p></div>'
+        f'<p class="desk-meta">{what}: {text.escape(count.estimate)}</p></div>'
     )
 
 
@@ -191,14 +193,32 @@ def _strip(turn: Turn, bench: Bench) -> None:
 def _done(event: Judgment, bench: Bench) -> str:
     loaded = bench.loaded
     question, chunk = loaded.questions.get(event.question), loaded.corpus.chunks.get(event.key)
-    mark = str(event.grade) if event.kind == "grade" else "x" if event.kind != "later" else "l"
-    kind = f"desk-g{event.grade}" if event.kind == "grade" else "desk-unjudged"
-    words = " ".join(chunk.text[:200].split())[:60] if chunk else event.key.short()
     # The name as it was typed: its identity would look like somebody else.
     typed = st.query_params.get("reviewer") or event.author
-    item = link(words, loaded.collection.name, typed, "grade", event.question, event.key)
-    asked = text.escape(question.text if question else event.question)
+    asked = question.text if question else event.question
+    words = chunk.text if chunk else event.key.short()
+    return _row(
+        event.kind, event.grade, asked, words, loaded.collection.name, typed, event.question,
+        event.key,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4_096)
+def _row(
+    kind: str,
+    grade: int | None,
+    asked: str,
+    words: str,
+    collection: str,
+    reviewer: str,
+    question: str,
+    key: ChunkKey,
+) -> str:
+    """One judgment of the strip, which is the same with the next press."""
+    mark = str(grade) if kind == "grade" else "l" if kind == "later" else "x"
+    colour = f"desk-g{grade}" if kind == "grade" else "desk-unjudged"
+    item = link(" ".join(words[:200].split())[:60], collection, reviewer, "grade", question, key)
     return (
-        f'<li title="{asked}"><span class="desk-badge {kind}">{mark}</span> '
-        f'{item}<span class="desk-meta"> {asked}</span></li>'
+        f'<li title="{text.escape(asked)}"><span class="desk-badge {colour}">{mark}</span> '
+        f'{item}<span class="desk-meta"> {text.escape(asked)}</span></li>'
     )

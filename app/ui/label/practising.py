@@ -9,7 +9,8 @@ import streamlit as st
 from app.flows.bench import Bench
 from app.flows.practice import PracticeItem, finish, has_practised, practice_items
 from app.ui import identity, state, text
-from app.ui.label import keys, panel
+from app.ui.label import controls, panel
+from app.ui.label.controls import Button
 
 
 def offered(bench: Bench, reviewer: str) -> bool:
@@ -79,35 +80,25 @@ def _item(
         same = "as we would" if grade == item.grade else f"we would give {item.grade}"
         text.section(f"You gave {grade}, {same}")
         text.plain(item.why)
-    acts = {str(one): f"give-{one}" for one in bench.loaded.collection.settings.grade_words}
-    turn = 2 * number + (grade is not None)
-    with st.container(key="bar", gap="xxsmall"), st.container(horizontal=True, gap="small"):
-        if grade is None:
-            for one, words in bench.loaded.collection.settings.grade_words.items():
-                st.button(
-                    f"**{one}** {text.plain_label(words)}",
-                    key=f"practice-{one}-{item.id}",
-                    on_click=_give,
-                    args=(given, item.id, one),
-                )
-        else:
-            last = number + 1 == many
-            st.button(
-                "**→** See the result" if last else "**→** Next",
-                key=f"practice-next-{item.id}",
-                type="primary",
-                on_click=_next,
-            )
-        st.button(
-            "Stop practising", key=f"practice-stop-{item.id}", type="tertiary", on_click=_skip,
-            args=(name, reviewer),
-        )  # fmt: skip
-        keys.listen(
+    words = bench.loaded.collection.settings.grade_words
+    if grade is None:
+        acts = {str(one): f"give-{one}" for one in words}
+        buttons = [
+            Button(f"give-{one}", str(one), meaning, "first", judges=True)
+            for one, meaning in words.items()
+        ]
+    else:
+        acts = {"ArrowRight": "next", "Enter": "next"}
+        said = "See the result" if number + 1 == many else "Next"
+        buttons = [Button("next", "→", said, "first")]
+    with st.container(key="bar", gap="xxsmall"):
+        controls.draw(
             f"practice-{item.id}",
-            turn,
+            2 * number + (grade is not None),
             "practice",
-            acts if grade is None else {"ArrowRight": "next", "Enter": "next"},
-            partial(_press, given, item.id),
+            acts,
+            partial(_press, given, item.id, name, reviewer),
+            judging=[*buttons, Button("stop", "", "Stop practising")],
         )
 
 
@@ -130,23 +121,17 @@ def _result(
     state.show_failures()
 
 
-def _press(given: dict[str, int], item: str) -> None:
-    found = keys.pressed()
+def _press(given: dict[str, int], item: str, name: str, reviewer: str) -> None:
+    found = controls.pressed()
     if found is None or found.get("item") != f"practice-{item}":
         return
     act = str(found.get("act"))
-    if act == "next":
-        _next()
+    if act == "stop":
+        _skip(name, reviewer)
+    elif act == "next":
+        st.session_state["practice-at"] += 1
     else:
-        _give(given, item, int(act.removeprefix("give-")))
-
-
-def _give(given: dict[str, int], item: str, grade: int) -> None:
-    given.setdefault(item, grade)
-
-
-def _next() -> None:
-    st.session_state["practice-at"] += 1
+        given.setdefault(item, int(act.removeprefix("give-")))
 
 
 def _begin(name: str, reviewer: str) -> None:

@@ -1,5 +1,5 @@
 export default function ({ data, setTriggerValue, parentElement }) {
-  const told = parentElement.querySelector("p");
+  const told = parentElement.querySelector(".unused");
   const desk = (window.__desk = window.__desk || {});
   const same = desk.now && desk.now.turn === data.turn;
   desk.now = { ...data, send: setTriggerValue, told,
@@ -10,16 +10,18 @@ export default function ({ data, setTriggerValue, parentElement }) {
   const typing = (element) =>
     element && (["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName) ||
       element.isContentEditable);
-  const send = (act, key, value) => {
+  const refuse = (one, many) => {
+    const again = performance.now() - desk.refusedAt < 4000;
+    desk.refused = again ? desk.refused + 1 : 1;
+    desk.refusedAt = performance.now();
+    desk.now.told.textContent = desk.refused > 1 ? `${desk.refused} ${many}` : one;
+  };
+  const send = (act, what, value) => {
     const now = desk.now;
     const waiting = now.sent && performance.now() - now.sentAt < 5000;
     if (waiting || onScreen() !== now.item) {
-      const many = performance.now() - desk.refusedAt < 4000;
-      desk.refused = many ? desk.refused + 1 : 1;
-      desk.refusedAt = performance.now();
-      now.told.textContent = desk.refused > 1
-        ? `${desk.refused} presses came before the next item was on screen: they were not used.`
-        : `The key ${key} came before the next item was on screen: it was not used.`;
+      refuse(`${what} came before the next item was on screen: it was not used.`,
+        "presses came before the next item was on screen: they were not used.");
       return;
     }
     now.sent = act;
@@ -41,12 +43,23 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const act = now.keys[event.key];
     if (!act) return;
     event.preventDefault();
-    if (!event.repeat) send(act, event.key);
+    if (!event.repeat) send(act, `The key ${event.key}`);
   };
+  const press = (button, again) => {
+    if (again && button.judges) {
+      // Nobody reads the next item within a double click.
+      refuse("A double click counts once.", "clicks came too fast: they were not used.");
+      return;
+    }
+    send(button.act, "The click");
+  };
+  drawButtons(parentElement.querySelector(".judging"), data.judging, press);
+  drawButtons(parentElement.querySelector(".tools"), data.tools, press);
+  drawStatus(parentElement, data.status);
   const onClick = (event) => {
     const sentence = event.target.closest?.("[data-s]");
     if (!sentence || desk.now?.mode !== "evidence" || String(getSelection())) return;
-    send("sentence", "click", Number(sentence.dataset.s));
+    send("sentence", "The click", Number(sentence.dataset.s));
   };
   const onToggle = (event) => {
     if (event.target.matches?.("details.desk-guide")) {
