@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from app.core.errors import InvalidInput, LabelConflict
-from app.flows import adjudicating, decisions
+from app.flows import adjudicating, decisions, retiring
 from app.flows.adjudicating import WITH_UNSETTLED, disputes
 from tests.conftest import TEXTS
 from tests.reviewing import filled, read, said, write
@@ -97,7 +97,7 @@ def test_a_decision_without_a_rationale_is_refused(judged, words):
     with pytest.raises(InvalidInput, match="the rationale"):
         adjudicating.decide(read(root), "cem", dispute, 1, words)
     with pytest.raises(InvalidInput, match="the note"):
-        adjudicating.retire(read(root), "cem", dispute, words)
+        retiring.retire(read(root), "cem", dispute, words)
     assert not (root / "labels/tiny/judgments/cem.jsonl").exists()
 
 
@@ -109,7 +109,7 @@ def test_only_adjudicators_decide_retire_take_back_and_propose(judged):
     (decision,) = decisions.decisions(read(root))
     for job in (
         lambda: adjudicating.decide(read(root), "cem", dispute, 1, "Half."),
-        lambda: adjudicating.retire(read(root), "cem", dispute, "Broken."),
+        lambda: retiring.retire(read(root), "cem", dispute, "Broken."),
         lambda: adjudicating.take_back(read(root), "cem", event.event),
         lambda: decisions.propose(read(root), "cem", decision),
     ):
@@ -130,10 +130,10 @@ def test_a_pair_that_moved_on_since_it_was_shown_is_not_decided(judged, what):
     elif what == "decision":
         adjudicating.decide(read(root), "eve", shown, 2, "It says when.")
     else:
-        adjudicating.retire(read(root), "eve", shown, "Broken.")
+        retiring.retire(read(root), "eve", shown, "Broken.")
     told = conflict(adjudicating.decide, read(root), "cem", shown, 1, "Half.")
     assert "apple was judged or decided since it was shown. Nothing was saved" in told
-    assert conflict(adjudicating.retire, read(root), "cem", shown, "Broken.") == told
+    assert conflict(retiring.retire, read(root), "cem", shown, "Broken.") == told
     assert not (root / "labels/tiny/judgments/cem.jsonl").exists()
 
 
@@ -153,14 +153,14 @@ def test_of_two_decisions_at_once_one_is_written(judged, monkeypatch):
     root = judged(*apart("apple"))
     (shown,) = disputes(read(root))
     refused = []
-    both, check = threading.Barrier(2), adjudicating._still_open
+    both, check = threading.Barrier(2), adjudicating.require_open
 
     def check_and_meet(loaded, dispute):
         check(loaded, dispute)
         with suppress(threading.BrokenBarrierError):  # nobody else may come as far as this
             both.wait(0.3)
 
-    monkeypatch.setattr(adjudicating, "_still_open", check_and_meet)
+    monkeypatch.setattr(adjudicating, "require_open", check_and_meet)
 
     def decide(author, grade):
         try:
@@ -190,10 +190,27 @@ def test_adjudications_that_differ_stay_in_dispute_until_one_follows_the_other(j
 def test_a_retired_pair_is_neither_open_nor_relevant(judged):
     root = judged(*apart("plum", ("ann", "cannot-judge"), ("bob", "cannot-judge")))
     (dispute,) = disputes(read(root))
-    adjudicating.retire(read(root), "cem", dispute, "The text is broken.")
+    retiring.retire(read(root), "cem", dispute, "The text is broken.")
     (line,) = lines(root, "events", "cem")
     assert (line["kind"], line["note"]) == ("retire-label", "The text is broken.")
     assert label(root, "plum") == ("retired", 0) and disputes(read(root)) == []
+
+
+def test_a_retired_pair_is_brought_back_by_whoever_may_decide(judged):
+    root = judged(*apart("apple"), *apart("pear"))
+    before = read(root).labels.revision
+    first, second = disputes(read(root))
+    event = retiring.retire(read(root), "cem", first, "Broken.").event
+    retiring.retire(read(root), "cem", second, "Broken.")
+    retiring.bring_back(read(root), "ann", event.event)
+    (line,) = lines(root, "events", "ann")
+    assert (line["kind"], line["undoes"]) == ("restore-label", [event.event])
+    assert [d.key.chunk for d in disputes(read(root))] == [first.key.chunk]
+    assert [d.key.chunk for d in decisions.decisions(read(root))] == [second.key.chunk]
+    assert "not retired any more" in conflict(retiring.bring_back, read(root), "eve", event.event)
+    retiring.bring_back(read(root), "cem", decisions.decisions(read(root))[0].event.event)
+    # As if nobody had retired anything.
+    assert read(root).labels.revision == before
 
 
 @pytest.mark.parametrize("text", [True, False])
@@ -210,7 +227,7 @@ def test_a_pair_whose_chunk_has_left_is_retired_and_not_graded(judged, edit, tex
     assert dispute.chunk is None
     with pytest.raises(InvalidInput, match="no longer here to be graded"):
         adjudicating.decide(read(root), "cem", dispute, 1, "Half.")
-    adjudicating.retire(read(root), "cem", dispute, "Dissolved.")
+    retiring.retire(read(root), "cem", dispute, "Dissolved.")
     assert disputes(read(root)) == [] and read(root).labels.pairs.keys()
 
 
@@ -236,7 +253,7 @@ def test_decisions_are_listed_under_names_and_stale_ones_said_so(judged, edit):
     root = judged(*apart("apple"), *apart("pear"))
     first, second = disputes(read(root))
     adjudicating.decide(read(root), "cem", first, 1, "Half.")
-    adjudicating.retire(read(root), "cem", second, "Broken.")
+    retiring.retire(read(root), "cem", second, "Broken.")
     retired, decided = decisions.decisions(read(root))
     assert [j.author for j in decided.judgments] == ["ann", "bob"] and not decided.stale
     assert (decided.key.chunk, retired.key.chunk) == ("apple", "pear")

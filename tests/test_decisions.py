@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.text import text_hash
-from app.flows import adjudicating
+from app.flows import adjudicating, retiring
 from app.flows.adjudicating import disputes
 from app.flows.decisions import decisions
 from tests.conftest import TEXTS
@@ -36,7 +36,7 @@ def test_a_judgment_that_counted_by_its_quotes_is_listed_with_the_decision(moved
     if how == "decide":
         adjudicating.decide(read(moved), "cem", dispute, 1, "Half.")
     else:
-        adjudicating.retire(read(moved), "cem", dispute, "Broken.")
+        retiring.retire(read(moved), "cem", dispute, "Broken.")
     assert listed(moved) == [BOTH]
 
 

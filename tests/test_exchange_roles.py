@@ -42,8 +42,17 @@ RETIRED = {
 }  # fmt: skip
 
 
+BACK = {
+    "format": 1, "event": "r2", "time": "2026-01-01T00:00:00.000Z", "author": "ann",
+    "kind": "restore-label", "question": "q1", "chunk": ["apple", "as-is-v1", "apple"],
+    "undoes": ["r1"],
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("sign_in", ["", SIGN_IN])
-@pytest.mark.parametrize("event", [decision(), RETIRED], ids=["adjudication", "retirement"])
+@pytest.mark.parametrize(
+    "event", [decision(), RETIRED, BACK], ids=["adjudication", "retirement", "restoration"]
+)
 def test_who_may_not_adjudicate_brings_no_decision_under_any_name(root, event, sign_in):
     roles(root, sign_in + ROLES)
     before = tree(root)
@@ -51,9 +60,9 @@ def test_who_may_not_adjudicate_brings_no_decision_under_any_name(root, event, s
         with pytest.raises(InvalidInput) as caught:
             bring(root, "ann", said("ann", "pear", 1), {**event, "author": author})
         assert str(caught.value) == (
-            "x.jsonl:2: the line is an adjudication or retires a pair, and roles.adjudicators in "
-            "data/desk.toml does not have you. Let somebody who is named there import the file, or "
-            "leave such lines out."
+            "x.jsonl:2: the line is an adjudication, or retires a pair or brings one back, and "
+            "roles.adjudicators in data/desk.toml does not have you. Let somebody who is named "
+            "there import the file, or leave such lines out."
         )
     assert tree(root) == before
     roles(root, sign_in + ROLES.replace('"ann", "bob"', '"ann", "zoe"'))
@@ -70,7 +79,7 @@ def test_a_decision_in_a_sheet_or_left_out_row_is_found_too(root):
         "e2,grade,ann,2026-01-01T00:00:00.000Z,q1,pear,as-is-v1,pear,1,1,1\n"
     )
     with pytest.raises(
-        InvalidInput, match="x.csv:2: the line is .* a pair, as 1 other in it, and roles"
+        InvalidInput, match="x.csv:2: the line is .* one back, as 1 other in it, and roles"
     ):
         bring(root, "ann", rows, name="x.csv", skip_refused=True)
 

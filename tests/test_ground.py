@@ -8,7 +8,7 @@ from app.core.coverage import Coverage
 from app.core.events import parse_event
 from app.core.following import Added
 from app.core.text import text_hash
-from app.flows import adjudicating
+from app.flows import adjudicating, retiring
 from app.flows.bench import Bench, Wish
 from app.flows.claims import Claims
 from app.flows.labeling import Said
@@ -62,7 +62,7 @@ def test_a_running_bench_sees_a_retirement_and_offers_the_pair_to_nobody(root_of
     pair = (dispute.question, dispute.chunk.text_hash)
     before = bench.turn("bob", Wish("q1")).progress
     assert pair in {("q1", text) for text in bench._ground.plot("q1").needs}
-    adjudicating.retire(loaded, "zoe", dispute, "broken")
+    retiring.retire(loaded, "zoe", dispute, "broken")
     after = bench.turn("bob", Wish("q1")).progress
     assert (after.settled, after.total, after.left) == (0, before.total - 1, before.left - 1)
     assert (after.question_settled, after.question_total) == (0, before.question_total - 1)
@@ -73,7 +73,7 @@ def test_a_running_bench_sees_a_retirement_and_offers_the_pair_to_nobody(root_of
 
 def test_a_retirement_is_not_read_again_at_each_turn(root_of, monkeypatch):
     root = root_of(said("ann", "apple", "cannot-judge"))
-    adjudicating.retire(read(root), "zoe", adjudicating.disputes(read(root))[0], "broken")
+    retiring.retire(read(root), "zoe", adjudicating.disputes(read(root))[0], "broken")
     bench = bench_at(root)
     brought = []
     take = Coverage.retire
@@ -87,15 +87,26 @@ def test_a_retirement_that_is_taken_out_of_the_file_opens_the_pair_again(root_of
     root = root_of(said("ann", "apple", "cannot-judge"))
     bench = bench_at(root)
     left = bench.turn("bob", Wish()).progress.left
-    adjudicating.retire(read(root), "zoe", adjudicating.disputes(read(root))[0], "broken")
+    retiring.retire(read(root), "zoe", adjudicating.disputes(read(root))[0], "broken")
     assert bench.turn("bob", Wish()).progress.left == left - 1
     (root / "labels/tiny/events/zoe.jsonl").write_text("")
     assert bench.turn("bob", Wish()).progress.left == left
 
 
+def test_a_running_bench_sees_that_a_pair_is_brought_back(root_of):
+    root = root_of(said("ann", "apple", "cannot-judge"))
+    bench = bench_at(root)
+    left = bench.turn("bob", Wish()).progress.left
+    event = retiring.retire(read(root), "zoe", adjudicating.disputes(read(root))[0], "broken").event
+    assert bench.turn("bob", Wish()).progress.left == left - 1
+    retiring.bring_back(read(root), "zoe", event.event)
+    assert bench.turn("bob", Wish()).progress.left == left
+    assert bench_at(root).turn("bob", Wish()).progress.left == left
+
+
 def test_it_outlives_a_ledger_that_is_read_anew(root_of):
     root = root_of(said("ann", "apple", "cannot-judge"), said("bob", "pear", 1))
-    adjudicating.retire(read(root), "zoe", adjudicating.disputes(read(root))[0], "broken")
+    retiring.retire(read(root), "zoe", adjudicating.disputes(read(root))[0], "broken")
     bench = bench_at(root)
     left = bench.turn("cid", Wish()).progress.left
     (root / "labels/tiny/judgments/bob.jsonl").unlink()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.core.grades import live
 from app.core.model import ChunkKey
-from app.flows import asking, labeling
+from app.flows import asking, labeling, retiring
 from app.flows.drafts import draft_of
 from app.flows.item_history import item_history, moment, own_judgments, own_standings, standings
 from app.flows.labeling import Said, say
@@ -179,6 +179,10 @@ def test_changes_of_the_question_retirements_and_adjudications_are_woven_in_by_t
     assert "changed the category" in found.steps[-1].what.words
     hidden = of(root, "dan")
     assert [step.author for step in hidden.steps] == ["cem"]
+    retiring.bring_back(loaded, "fay", "r1")
+    back = of(root, "ann")
+    assert [step.author for step in back.steps] == ["ann", "eve", "bob", "cem", "fay"]
+    assert back.steps[0].standing.why == ""
 
 
 @pytest.mark.parametrize("time", ["yesterday", "2026-13-01", ""])

@@ -139,6 +139,11 @@ def test_a_pair_is_retired_with_a_note(page, root):
     button.click().run()
     assert "retired apple" in shown(at) and "1 of 1" in shown(at)
     assert "Retired by cem" in shown(page("cem", show="decided"))
+    back = page("ann", show="decided")
+    (button,) = [b for b in back.button if b.label == "Bring back"]
+    text = shown(button.click().run())
+    assert "brought back apple" in text and "Retired by" not in text
+    assert "1 of 2" in shown(page("ann"))
 
 
 def test_a_decision_is_proposed_as_an_example(page):

@@ -60,15 +60,18 @@ LINES = [
     WHOLE | {"kind": "example", "event": "e4", "question": "q1", "chunk": ["d", "v", "c"],
              "grade": 2, "text": "Some text.", "of": "e9", "note": "the clearest"},
     WHOLE | {"kind": "practice", "event": "e5", "given": {"p1": 2, "p2": 0}, "skipped": True},
+    WHOLE | {"kind": "restore-label", "question": "q1", "chunk": ["d", "v", "c"], "undoes": ["e0"]},
 ]  # fmt: skip
 
 
 def test_every_kind_of_event_is_read_as_it_was_written():
-    assert [one["kind"] for one in LINES] == list(KINDS)
+    assert {one["kind"] for one in LINES} == KINDS.keys()
     for placed, one in zip(parsed(*LINES), LINES, strict=True):
         assert type(placed.event) is KINDS[one["kind"]]
         assert placed.event.model_dump(exclude_unset=True) == one
     assert [type(p.event) for p in retirements(parsed(*LINES))] == [Retirement]
+    back = LINES[-1] | {"event": "e6", "undoes": ["e1"]}
+    assert retirements(parsed(*LINES, back)) == ()
 
 
 @pytest.mark.parametrize(
@@ -76,8 +79,8 @@ def test_every_kind_of_event_is_read_as_it_was_written():
     [
         ({}, "the key kind is missing. Add kind."),
         ({"kind": "questions"}, 'kind is "questions", which is no event. Did you mean question?'),
-        ({"kind": 7}, 'kind is "7", which is no event. Write one of retire-label, question, '
-         "retire-question, example, practice."),
+        ({"kind": 7}, 'kind is "7", which is no event. Write one of retire-label, '
+         "restore-label, question, retire-question, example, practice."),
         (line("e1", kind="retire-question", note=" "), "note is blank. Correct the line."),
         (line("e1", kind="retire-question", values=1), 'unknown key "values". Remove it.'),
         (line("e1") | {"value": Q2}, 'value is the question "q2", not q1. Correct the line.'),

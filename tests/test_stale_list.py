@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from app.flows import adjudicating, stale, stale_list
+from app.flows import adjudicating, retiring, stale, stale_list
 from app.flows.bench import Bench, Wish
 from app.flows.claims import Claims
 from app.flows.labeling import Said
@@ -135,7 +135,7 @@ def test_a_retirement_takes_a_stale_judgment_out(desk_of):
     desk.grade("c0", 1, kind="cannot-judge", grade=None, reason="broken text")
     own = desk.grade("c1", 1)
     bench = bench_of(desk)
-    adjudicating.retire(desk.load(), "zoe", adjudicating.disputes(desk.load())[0], "broken")
+    retiring.retire(desk.load(), "zoe", adjudicating.disputes(desk.load())[0], "broken")
     desk.corpus(*rows("9 June"))
     assert ids(bench_of(desk).stale("ann")) == [own.event]
     assert bench.stale("ann") == []  # it stands on the texts of before

@@ -12,7 +12,7 @@ from typing import Literal
 
 from app.core.carrying import Quoted
 from app.core.corpus import Corpus
-from app.core.events import Event
+from app.core.events import Event, Restoration
 from app.core.following import Added, Position
 from app.core.grades import is_fresh, text_judged
 from app.core.heads import Heads
@@ -96,6 +96,8 @@ class Coverage:
         self._graded: dict[str, int] = {}
         self.begun = set() if begun is None else begun
         self._first = True
+        self._retiring: dict[str, tuple[str, object]] = {}
+        self._brought_back: set[str] = set()
         self._retired: set[tuple[str, object]] = set()
 
     def take(self, events: Iterable[tuple[Position, Judgment]]) -> set[str]:
@@ -121,19 +123,27 @@ class Coverage:
         return touched
 
     def retire(self, added: Added[Event]) -> set[str]:
-        """Take in what was retired, of all events; returns the questions it is about.
+        """Take in what was retired or brought back, of all events; returns the questions it is
+        about.
 
         Who retired a pair, and why, is not kept.
         """
-        before = self._retired if added.anew else set()
-        # Without the text's hash an event speaks of a chunk's id.
-        now: set[tuple[str, object]] = {
-            (event.question, event.text_hash or event.key)
-            for _, event in added.events
-            if isinstance(event, Retirement)
-        }
-        self._retired = now if added.anew else self._retired | now
-        return {question for question, _ in before ^ now if question in self._questions}
+        if not added.anew and not added.events:
+            return set()
+        if added.anew:
+            self._retiring.clear()
+            self._brought_back.clear()
+        for _, event in added.events:
+            if isinstance(event, Retirement):
+                # Without the text's hash an event speaks of a chunk's id.
+                self._retiring[event.event] = event.question, event.text_hash or event.key
+            elif isinstance(event, Restoration):
+                self._brought_back.update(event.undoes)
+        before, self._retired = (
+            self._retired,
+            {about for name, about in self._retiring.items() if name not in self._brought_back},
+        )
+        return {question for question, _ in before ^ self._retired if question in self._questions}
 
     def is_retired(self, pair: Pair) -> bool:
         """Whether a pair counts no longer, so that it needs no judgment.

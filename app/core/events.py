@@ -93,6 +93,20 @@ class Example(_Event):
         return ChunkKey(*self.chunk)
 
 
+class Restoration(_Event):
+    """Retired labels count again: `undoes` are the events that retired them."""
+
+    kind: Literal["restore-label"]
+    question: Id
+    chunk: Annotated[list[str], AfterValidator(_key)]
+    undoes: list[Id]
+
+    @property
+    def key(self) -> ChunkKey:
+        """The chunk's key."""
+        return ChunkKey(*self.chunk)
+
+
 class Practice(_Event):
     """A reviewer finished the practice items, or passed them over.
 
@@ -104,17 +118,20 @@ class Practice(_Event):
     skipped: bool = False
 
 
-Event = Retirement | QuestionChange | QuestionRetirement | Example | Practice
+Event = Retirement | Restoration | QuestionChange | QuestionRetirement | Example | Practice
 #: The record of each kind.
 KINDS: Mapping[str, type[Event]] = {
     "retire-label": Retirement,
+    "restore-label": Restoration,
     "question": QuestionChange,
     "retire-question": QuestionRetirement,
     "example": Example,
     "practice": Practice,
 }
 
-EventT = TypeVar("EventT", Retirement, QuestionChange, QuestionRetirement, Example, Practice)
+EventT = TypeVar(
+    "EventT", Retirement, Restoration, QuestionChange, QuestionRetirement, Example, Practice
+)
 
 
 def parse_event(value: dict[str, Any], place: str, problems: list[Problem]) -> Event | None:
@@ -150,5 +167,7 @@ def of_kind(events: Iterable[Placed[Event]], kind: type[EventT]) -> tuple[Placed
 
 
 def retirements(events: Iterable[Placed[Event]]) -> tuple[Placed[Retirement], ...]:
-    """The retired labels among the events, in their order."""
-    return of_kind(events, Retirement)
+    """The labels that are retired by the events, in their order; without those brought back."""
+    every = [*events]
+    back = {name for one in of_kind(every, Restoration) for name in one.event.undoes}
+    return tuple(one for one in of_kind(every, Retirement) if one.event.event not in back)

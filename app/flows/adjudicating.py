@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from filelock import FileLock, Timeout
 
 from app.core.errors import InvalidInput, LabelConflict, LabelNotSaved
-from app.core.events import retirements
+from app.core.events import Restoration, retirements
 from app.core.gathering import Gathered, Retired
 from app.core.grades import State, in_force, last_words, live, text_judged
-from app.core.ids import event_id
-from app.core.judgments import Judgment, Retirement, file_name, new_judgment, now
-from app.core.ledger import LOCK_SECONDS, line_of
+from app.core.judgments import Judgment, Retirement, file_name, new_judgment
+from app.core.ledger import LOCK_SECONDS
 from app.core.model import Chunk, ChunkKey
 from app.core.text import fault_in_text, shown
 from app.flows.loading import Loaded
@@ -62,7 +61,7 @@ class Dispute:
 class Decided:
     """A decision on the disk, and what was noticed on the way."""
 
-    event: Judgment | Retirement
+    event: Judgment | Retirement | Restoration
     notice: str | None
 
 
@@ -145,7 +144,7 @@ def decide(loaded: Loaded, author: str, dispute: Dispute, grade: int, rationale:
     where the disk refuses.
     """
     require_adjudicator(loaded.collection.workspace, author)
-    note = _words(rationale, "the rationale", "Say in a sentence why this is the grade")
+    note = stated(rationale, "the rationale", "Say in a sentence why this is the grade")
     if dispute.chunk is None:
         raise InvalidInput(
             f"the text of {dispute.key.short()} is no longer here to be graded",
@@ -165,43 +164,11 @@ def decide(loaded: Loaded, author: str, dispute: Dispute, grade: int, rationale:
         guidelines=loaded.collection.guidelines_version(),
         replaces=own[0] if own else None,
     )
-    with _one_at_a_time(loaded):
+    with one_at_a_time(loaded):
         notice = loaded.collection.ledger.append(
-            file_name(author), event.model_dump(), lambda _: _still_open(loaded, dispute)
+            file_name(author), event.model_dump(), lambda _: require_open(loaded, dispute)
         )
     return Decided(event, notice)
-
-
-def retire(loaded: Loaded, author: str, dispute: Dispute, note: str) -> Decided:
-    """Settle a dispute by retiring the pair: it is neither a miss nor open any more.
-
-    Cannot be taken back by an event. Raises as `decide` does.
-    """
-    require_adjudicator(loaded.collection.workspace, author)
-    why = _words(note, "the note", "Say in a sentence why the pair no longer counts")
-    key = dispute.key
-    events = [
-        Retirement(
-            format=1,
-            event=event_id(),
-            time=now(),
-            author=author,
-            kind="retire-label",
-            question=dispute.question,
-            chunk=[key.document, key.version, key.chunk],
-            note=why,
-            text_hash=about if isinstance(about, str) else None,
-        )
-        for about in dispute.about
-    ]
-
-    def lines(_: object) -> list[bytes]:
-        _still_open(loaded, dispute)
-        return [line_of(one.model_dump()) for one in events]
-
-    with _one_at_a_time(loaded):
-        notice = loaded.collection.events.append_lines(file_name(author), lines)
-    return Decided(events[0], notice)
 
 
 def take_back(loaded: Loaded, author: str, event: str) -> Decided:
@@ -239,12 +206,13 @@ def take_back(loaded: Loaded, author: str, event: str) -> Decided:
     def check(_: object) -> None:
         standing()
 
-    with _one_at_a_time(loaded):
+    with one_at_a_time(loaded):
         notice = ledger.append(file_name(author), withdrawal.model_dump(), check)
     return Decided(withdrawal, notice)
 
 
-def _words(said: str, what: str, remedy: str) -> str:
+def stated(said: str, what: str, remedy: str) -> str:
+    """What somebody wrote, without blanks around it; raises InvalidInput where that is nothing."""
     words = said.strip()
     fault = fault_in_text(words) if words else "is missing"
     if fault:
@@ -253,7 +221,7 @@ def _words(said: str, what: str, remedy: str) -> str:
 
 
 @contextmanager
-def _one_at_a_time(loaded: Loaded) -> Iterator[None]:
+def one_at_a_time(loaded: Loaded) -> Iterator[None]:
     """Decisions of a collection follow one another, whoever takes them: each sees the last."""
     folder = loaded.collection.labels_folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -268,7 +236,7 @@ def _one_at_a_time(loaded: Loaded) -> Iterator[None]:
         ) from None
 
 
-def _still_open(loaded: Loaded, dispute: Dispute) -> None:
+def require_open(loaded: Loaded, dispute: Dispute) -> None:
     """Raise LabelConflict unless question, text and judgments are those that were shown."""
     remedy = "Nothing was saved: look at the pair again"
     question = loaded.questions.get(dispute.question)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from app.core.carrying import Quoted
 from app.core.errors import DeskError
-from app.core.events import Example, readable
+from app.core.events import Example, Restoration, readable
 from app.core.grades import is_fresh, last_words, subject_of, text_judged
 from app.core.judgments import Judgment, Retirement, file_name
 from app.core.ledger import EventT, Ledger, Placed
@@ -39,7 +39,7 @@ class Step:
 
     time: str
     author: str
-    what: Judgment | Retirement | Example | Entry
+    what: Judgment | Retirement | Restoration | Example | Entry
     standing: Standing | None = None
 
 
@@ -194,7 +194,8 @@ def item_history(loaded: Loaded, viewer: str, question: str, key: ChunkKey) -> I
     others = [
         placed.event
         for placed in readable(collection.events)
-        if isinstance(placed.event, Retirement | Example) and placed.event.question == question
+        if isinstance(placed.event, Retirement | Restoration | Example)
+        and placed.event.question == question
     ]
     seen = _Sight(loaded, viewer, asked, events, texts)
     standing = standings(loaded, events)
@@ -203,8 +204,8 @@ def item_history(loaded: Loaded, viewer: str, question: str, key: ChunkKey) -> I
         *(Step(e.time, e.author, e, standing.get(e.event)) for e in known.values()),
         *(
             Step(e.time, e.author, e)
-            for e in others
-            if (e.key == key or _text_of(e) in texts) and (seen.item or e.author == viewer)
+            for e in _about(others, key, texts)
+            if seen.item or e.author == viewer
         ),
     ]
     with suppress(DeskError):  # a refused line of the events: page Questions tells it
@@ -217,8 +218,20 @@ def item_history(loaded: Loaded, viewer: str, question: str, key: ChunkKey) -> I
     )  # fmt: skip
 
 
-def _text_of(event: Retirement | Example) -> object:
-    return event.text_hash if isinstance(event, Retirement) else None
+def _about(
+    events: Sequence[Retirement | Restoration | Example], key: ChunkKey, texts: set[object]
+) -> Iterator[Retirement | Restoration | Example]:
+    """Those about a chunk or its texts; what brings back is about what it brings back."""
+    retired: set[str] = set()
+    for event in events:
+        here = event.key == key
+        if isinstance(event, Retirement):
+            here = here or event.text_hash in texts
+            retired |= {event.event} if here else set()
+        elif isinstance(event, Restoration):
+            here = here or not retired.isdisjoint(event.undoes)
+        if here:
+            yield event
 
 
 class _Sight:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.errors import InvalidInput
-from app.core.events import Event
+from app.core.events import Event, Restoration
 from app.core.judgments import Judgment, Retirement
 from app.flows.exchange.incoming import Incoming, take_events
 from app.flows.exchange.labels import events_in
@@ -29,7 +29,7 @@ _MOST = 5
 class Limits:
     """What somebody may not import: `decisions`, and what names others than `only` (None: anybody).
 
-    Decisions are adjudications and retired pairs.
+    Decisions are adjudications, pairs that are retired and those that are brought back.
     """
 
     decisions: bool = False
@@ -64,8 +64,8 @@ def require_within(
     if decided:
         also = f", as {count(len(decided) - 1, 'other')} in it" if len(decided) > 1 else ""
         raise InvalidInput(
-            f"the line is an adjudication or retires a pair{also}, and roles.adjudicators in "
-            f"{PLACE} does not have you",
+            f"the line is an adjudication, or retires a pair or brings one back{also}, and "
+            f"roles.adjudicators in {PLACE} does not have you",
             place=f"{name}:{min(decided)}",
             remedy="Let somebody who is named there import the file, or leave such lines out",
         )
@@ -83,4 +83,6 @@ def require_within(
 
 
 def _is_decision(event: Judgment | Event) -> bool:
-    return isinstance(event, Retirement) or (isinstance(event, Judgment) and event.adjudication)
+    if isinstance(event, Judgment):
+        return event.adjudication
+    return isinstance(event, Retirement | Restoration)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.core.judgments import Judgment
+from app.core.judgments import Judgment, Retirement
 from app.core.model import ChunkKey
 from app.core.trec import key_token
-from app.flows import adjudicating
+from app.flows import adjudicating, retiring
 from app.flows.adjudicating import Decided, Dispute
 from app.flows.decisions import Decision, decisions, propose
 from app.flows.loading import Loaded
@@ -43,7 +43,8 @@ def form(loaded: Loaded, reviewer: str, dispute: Dispute, following: Dispute | N
     with st.expander("Retire the pair instead"):
         text.notice(
             "A retired pair is neither relevant nor missing nor open. Retire what cannot be judged "
-            "and never will: broken text, a question nobody can read. It cannot be taken back here."
+            "and never will: broken text, a question nobody can read. Under Decided it can be "
+            "brought back."
         )
         with st.form(f"retire-{name}", enter_to_submit=False, border=False):
             st.text_area("Why it no longer counts (required)", key=f"note-{name}", height=70)
@@ -81,7 +82,7 @@ def _retire(
     with state.acting():
         identity.confirm(reviewer)
         loaded = state.load_collection(collection)
-        done = adjudicating.retire(loaded, reviewer, dispute, st.session_state.get(field) or "")
+        done = retiring.retire(loaded, reviewer, dispute, st.session_state.get(field) or "")
         _remember(collection, reviewer, done, f"retired {dispute.key.short()}", following)
         if following is not None:
             go_to(following.question, following.key)
@@ -94,6 +95,27 @@ def take_back(collection: str, reviewer: str, event: str) -> None:
         done = adjudicating.take_back(state.load_collection(collection), reviewer, event)
         _remember(collection, reviewer, done, f"taken back for {done.event.key.short()}")
         go_to(done.event.question, done.event.key)
+
+
+def bring_back(collection: str, reviewer: str, event: str) -> None:
+    """Let a retired pair count again; for a button."""
+    with state.acting():
+        identity.confirm(reviewer)
+        done = retiring.bring_back(state.load_collection(collection), reviewer, event)
+        _remember(collection, reviewer, done, f"brought back {done.event.key.short()}")
+        go_to(done.event.question, done.event.key)
+
+
+def bring_back_button(loaded: Loaded, reviewer: str, event: Retirement) -> None:
+    """One click lets a retired pair count again."""
+    st.button(
+        "Bring back",
+        key=f"bring-back-{event.event}",
+        type="tertiary",
+        icon=":material/undo:",
+        on_click=bring_back,
+        args=(loaded.collection.name, reviewer, event.event),
+    )
 
 
 def _remember(
@@ -137,6 +159,8 @@ def _last(loaded: Loaded, reviewer: str, dispute: Dispute | None) -> None:
                 propose_button(loaded, reviewer, decision)
             elif decision is not None:
                 text.caption("Proposed as an example for the guidelines")
+        elif isinstance(event, Retirement):
+            bring_back_button(loaded, reviewer, event)
     if done.notice:
         text.notice(done.notice)
 

@@ -126,6 +126,7 @@ def _decision(loaded: Loaded, reviewer: str, decision: Decision) -> str:
 def _actions(loaded: Loaded, reviewer: str, decision: Decision) -> None:
     event = decision.event
     if not isinstance(event, Judgment):
+        deciding.bring_back_button(loaded, reviewer, event)
         return
     name = loaded.collection.name
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from app.core.events import Example
+from app.core.events import Example, Restoration
 from app.core.grades import PairLabel
 from app.core.judgments import Judgment, Retirement
 from app.core.model import HIGHEST_GRADE, ChunkKey
@@ -56,7 +56,8 @@ def show(loaded: Loaded, reviewer: str, question: str, key: ChunkKey) -> None:
     if not found.steps:
         text.notice("Nothing to show." if found.judged else "You have said nothing of it.")
         return
-    words = [step.what for step in found.steps if not isinstance(step.what, Entry)]
+    # That a pair was brought back tells nothing of its grade.
+    words = [one.what for one in found.steps if not isinstance(one.what, Entry | Restoration)]
     seen.mark(name, reviewer, Sight(loaded).told(reviewer, words))
     body = "".join(_step(loaded, step) for step in found.steps)
     st.html(
@@ -114,6 +115,8 @@ def _step(loaded: Loaded, step: Step) -> str:
         note, more = event.note, quotes(event)
     elif isinstance(event, Retirement):
         said, note = "retired the pair", event.note
+    elif isinstance(event, Restoration):
+        said, note = "brought the pair back", None
     elif isinstance(event, Example):
         grade = min(int(event.grade), HIGHEST_GRADE)
         said = f"proposed it as an example of {graded(grade, scale)}"

@@ -1,0 +1,86 @@
+"""Pairs that no longer count: retired by an adjudicator, and brought back."""
+
+from __future__ import annotations
+
+from app.core.errors import LabelConflict
+from app.core.events import Restoration, retirements
+from app.core.ids import event_id
+from app.core.judgments import Retirement, file_name, now
+from app.core.ledger import line_of
+from app.flows.adjudicating import Decided, Dispute, one_at_a_time, require_open, stated
+from app.flows.loading import Loaded
+from app.flows.roles import require_adjudicator
+
+
+def retire(loaded: Loaded, author: str, dispute: Dispute, note: str) -> Decided:
+    """Settle a dispute by retiring the pair: it is neither a miss nor open any more.
+
+    Raises as `adjudicating.decide` does.
+    """
+    require_adjudicator(loaded.collection.workspace, author)
+    why = stated(note, "the note", "Say in a sentence why the pair no longer counts")
+    events = [
+        Retirement(
+            format=1,
+            event=event_id(),
+            time=now(),
+            author=author,
+            kind="retire-label",
+            question=dispute.question,
+            chunk=[dispute.key.document, dispute.key.version, dispute.key.chunk],
+            note=why,
+            text_hash=about if isinstance(about, str) else None,
+        )
+        for about in dispute.about
+    ]
+
+    def lines(_: object) -> list[bytes]:
+        require_open(loaded, dispute)
+        return [line_of(one.model_dump()) for one in events]
+
+    with one_at_a_time(loaded):
+        notice = loaded.collection.events.append_lines(file_name(author), lines)
+    return Decided(events[0], notice)
+
+
+def bring_back(loaded: Loaded, author: str, event: str) -> Decided:
+    """Let a retired pair count again as its judgments say, whoever retired it.
+
+    What was retired with it, for the same reason at one chunk, comes back too. Raises InvalidInput
+    where the author may not adjudicate, LabelConflict where the event retires nothing now,
+    LabelNotSaved where the disk refuses.
+    """
+    require_adjudicator(loaded.collection.workspace, author)
+
+    def standing() -> Restoration:
+        every = [one.event for one in retirements(loaded.collection.events.read().events)]
+        for one in every:
+            if one.event == event:
+                alike = (one.author, one.question, one.chunk, one.note)
+                return Restoration(
+                    format=1,
+                    event=event_id(),
+                    time=now(),
+                    author=author,
+                    kind="restore-label",
+                    question=one.question,
+                    chunk=one.chunk,
+                    undoes=[
+                        other.event
+                        for other in every
+                        if (other.author, other.question, other.chunk, other.note) == alike
+                    ],
+                )
+        raise LabelConflict(
+            "that pair is not retired any more", remedy="Look at the decisions again"
+        )
+
+    restoration: list[Restoration] = []
+
+    def lines(_: object) -> list[bytes]:
+        restoration.append(standing())
+        return [line_of(restoration[-1].model_dump())]
+
+    with one_at_a_time(loaded):
+        notice = loaded.collection.events.append_lines(file_name(author), lines)
+    return Decided(restoration[-1], notice)
