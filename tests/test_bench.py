@@ -263,7 +263,7 @@ def test_the_pool_is_what_was_returned_and_knows_no_rank(runbooks):
     apart = deciding_pairs(loaded, ids["dense"], ids["hybrid"])
     assert 0 < sum(map(len, apart.values())) < sum(map(len, pool.pairs.values()))
     assert apart == deciding_pairs(loaded, ids["hybrid"], ids["dense"])
-    works = {pool.work_of((question, t)) for question, texts in apart.items() for t in texts}
+    works = {pool.pairs[question][t] for question, texts in apart.items() for t in texts}
     assert works == {Work.WITHIN}
     assert deciding_pairs(loaded, ids["dense"], ids["dense"]) == {}
     assert deciding_pairs(loaded, "no", "such") == {}

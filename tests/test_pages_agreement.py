@@ -63,6 +63,17 @@ def test_a_link_opens_pair_and_cell(page):
     assert "The link names" not in text
 
 
+def test_another_pair_begins_with_its_own_widest_disagreement(page):
+    at = page("ann", pair="ann,bob", cell="0-0")
+    at.selectbox(key="pick-pair").select_index(1).run()
+    text = shown(at)
+    first, last = at.query_params["pair"].split(",")
+    assert at.query_params["pair"] != "ann,bob" and at.query_params["cell"] != "0-0"
+    assert f"{first} gave 0, {last} gave 0" not in text
+    cell(at, "0-0").click().run()
+    assert at.query_params["cell"] == "0-0"
+
+
 def test_a_link_to_a_pair_that_is_not_there_is_told(page):
     assert "as pair, which is not there" in shown(page("ann", pair="ann,zoe"))
 

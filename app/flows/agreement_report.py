@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from app.core.agreement import LEVELS, Weights
+from app.core.agreement import LEVELS
 from app.core.resampling import LEAST_ITEMS, Figure
 from app.flows.agreeing import Agreement, Between, Firsts, Group, OneReviewer
 from app.flows.contract import FORMAT
@@ -56,26 +55,6 @@ def same_grade(firsts: Firsts, category: str | None = None) -> str:
     return (
         f"Reviewers gave the same grade on {same:,} of {count(n, 'item')}{of} "
         f"({100 * same / n:.1f} %)."
-    )
-
-
-def without_few(found: Agreement) -> Agreement:
-    """The same for a grid: figures on fewer than 10 items are left out, their n is kept."""
-
-    def enough(figure: Figure) -> Figure:
-        if figure.n >= LEAST_ITEMS:
-            return figure
-        return Figure(None, figure.n, undefined=TOO_FEW)
-
-    def all_enough(kappas: Mapping[Weights, Figure]) -> dict[Weights, Figure]:
-        return {weights: enough(figure) for weights, figure in kappas.items()}
-
-    return replace(
-        found,
-        between=tuple(replace(one, kappas=all_enough(one.kappas)) for one in found.between),
-        reviewers=tuple(
-            replace(one, with_others=enough(one.with_others)) for one in found.reviewers
-        ),
     )
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from app.core.resampling import LEAST_ITEMS
+from app.core.resampling import LEAST_ITEMS, Figure
 from app.flows.agreeing import Agreement, OneReviewer
-from app.flows.agreement_report import interval_words
+from app.flows.agreement_report import TOO_FEW, interval_words
 from app.flows.comparing import Comparison
 from app.flows.wording import METRIC_WORDS, number, signed, value_or_range
 
@@ -87,26 +87,36 @@ def category_chart(rows: Sequence[dict[str, Any]], metric: str, k: int) -> alt.L
 def heatmap_rows(found: Agreement) -> list[dict[str, Any]]:
     """One row per cell of reviewers by reviewers, in both orders, and one for all others.
 
-    `shaded` cells have a value that rests on enough items to be seen at a glance.
+    A figure on fewer than 10 items is left out, its n is kept. `shaded` cells have a value.
     """
     cells = [(ALL_OTHERS, one.name, one.with_others) for one in found.reviewers]
     for one in found.between:
         figure = one.kappas["quadratic"]
         cells += [(one.first, one.second, figure), (one.second, one.first, figure)]
+    few = [(row, column, _enough(figure)) for row, column, figure in cells]
     return [
         {
             "row": row,
             "column": column,
             "shade": 0.0 if figure.value is None else max(figure.value, 0.0),
-            "shaded": figure.value is not None and figure.n >= LEAST_ITEMS,
-            "deep": (figure.value or 0.0) > DEEP and figure.n >= LEAST_ITEMS,
-            "words": f"{'not defined' if figure.value is None else number(figure.value)}"
-            f"\nn {figure.n:,}",
+            "shaded": figure.value is not None,
+            "deep": (figure.value or 0.0) > DEEP,
+            "words": f"{_value_words(figure)}\nn {figure.n:,}",
             "kappa": interval_words(figure),
             "n": figure.n,
         }
-        for row, column, figure in cells
+        for row, column, figure in few
     ]
+
+
+def _enough(figure: Figure) -> Figure:
+    return figure if figure.n >= LEAST_ITEMS else Figure(None, figure.n, undefined=TOO_FEW)
+
+
+def _value_words(figure: Figure) -> str:
+    if figure.value is not None:
+        return number(figure.value)
+    return "too few" if figure.undefined == TOO_FEW else "not defined"
 
 
 def agreement_heatmap(found: Agreement) -> alt.LayerChart:

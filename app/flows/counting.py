@@ -32,7 +32,6 @@ def progress_of(
         question_settled=plot.settled if plot else 0,
         question_total=len(plot.texts) if plot else 0,
         question_mine=own.judged(question) if question else 0,
-        question_left=worklist.page(question).left if plot and question else 0,
         settled=settled,
         total=total,
         mine=len(own.fresh),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from app.core.coverage import Pair
 from app.core.snapshot import read_complete_hashes
 from app.engines.pool import deciding, pooled
 from app.engines.store import Store
@@ -48,10 +47,6 @@ class Pool:
     pairs: Mapping[str, Mapping[str, Work]]
     implicit: frozenset[str]
     from_runs: bool
-
-    def work_of(self, pair: Pair) -> Work | None:
-        """The class of a pair, None where it is not in the pool."""
-        return self.pairs.get(pair[0], {}).get(pair[1])
 
 
 def pool_of(loaded: Loaded) -> Pool:

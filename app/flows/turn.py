@@ -20,7 +20,6 @@ class Progress:
     question_settled: int
     question_total: int
     question_mine: int
-    question_left: int
     settled: int
     total: int
     mine: int

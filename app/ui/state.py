@@ -160,6 +160,13 @@ def pick(
     return chosen
 
 
+def forget_pick(key: str) -> None:
+    """What was picked under `key` is picked no more, unless a new link asks for it."""
+    if st.query_params.get(key) == st.session_state.get(f"url-{key}"):
+        for name in (f"pick-{key}", f"kept-{key}"):
+            st.session_state.pop(name, None)
+
+
 def pick_view(views: Mapping[str, str]) -> str:
     """One of a page's views, from the URL (`?view=`); the first unless picked."""
     return pick("View", list(views), "view", words=views, control=_segments)

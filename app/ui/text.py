@@ -11,6 +11,7 @@ import streamlit as st
 from app.core.grades import PairLabel
 from app.core.model import Chunk
 from app.flows.scored import GradedHit
+from app.ui.prose import prose
 from app.ui.static import static
 
 #: Characters of a text that are shown at once: where it is judged, and in a ranking.
@@ -131,40 +132,13 @@ def plain(words: str) -> None:
     st.html(f'<div class="desk-plain">{escape(words)}</div>')
 
 
-def prose(words: str) -> str:
-    """A team's own Markdown as HTML: headings, bold words and lists; all else literally."""
-    lines = []
-    for line in _unwrapped(escape(words)):
-        bold = re.sub(r"\*\*(\S(?:[^*]*\S)?)\*\*", r"<strong>\1</strong>", line)
-        code = re.sub(r"`([^`]+)`", r"<code>\1</code>", bold)
-        heading = re.match(r"#{1,6}\s+(.*)", code)
-        shown = f"<strong>{heading[1]}</strong>" if heading else code
-        lines.append(re.sub(r"^(\s*)[-*] ", r"\1• ", shown))
-    return "\n".join(lines)
-
-
 def guidelines(words: str, *, key: str | None = None) -> None:
     """How to grade, folded; with the key that folds and unfolds it, unfolded where it has one."""
     mark = f"<kbd>{escape(key)}</kbd> " if key else ""
     st.html(
         f'<details class="desk-guide"{" open" if key else ""}><summary>{mark}How to grade</summary>'
-        f'<div class="desk-plain">{prose(words)}</div></details>'
+        f'<div class="desk-prose">{prose(words)}</div></details>'
     )
-
-
-def _unwrapped(words: str) -> list[str]:
-    """Lines of Markdown, those of one paragraph or list item put together."""
-    lines: list[str] = []
-    fence = False
-    for line in words.split("\n"):
-        starts = re.match(r"\s*(?:[-*+#|]|\d+[.)]|```|$)", line) is not None
-        before = lines[-1] if lines and not starts and not fence else ""
-        if before.strip() and re.match(r"\s*(?:#|\||```)", before) is None:
-            lines[-1] = f"{before.rstrip()} {line.strip()}"
-            continue
-        fence = fence != line.lstrip().startswith("```")
-        lines.append(line)
-    return lines
 
 
 def chunk_text(text: str, title: str, section: str, document: str) -> None:

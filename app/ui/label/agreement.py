@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from app.core.resampling import LEAST_ITEMS
@@ -79,7 +77,7 @@ def _pairs(found: Agreement) -> None:
         st.text(sentence)
     if len(found.reviewers) <= _MOST_IN_HEATMAP:
         st.altair_chart(
-            _grid(found),
+            charts.agreement_heatmap(found),
             key="agreement-heatmap",
             on_select=_picked_cell,
             selection_mode="cell",
@@ -94,12 +92,6 @@ def _pairs(found: Agreement) -> None:
     with st.expander("All kappas, equal grades and overlap, as a table"):
         text.table([*report.PAIR_HEADER], report.pair_rows(found.between))
         text.notice("Grades: rows are those of the first reviewer, columns of the second, from 0.")
-
-
-def _grid(found: Agreement) -> Any:
-    """The heatmap, with only n where there are too few items for a figure."""
-    few = f"datum.n < {LEAST_ITEMS} ? 'too few\\nn ' + datum.n : datum.words"
-    return charts.agreement_heatmap(report.without_few(found)).transform_calculate(words=few)
 
 
 def _picked_cell() -> None:

@@ -44,6 +44,10 @@ def show(loaded: Loaded, reviewer: str, firsts: Firsts, found: Agreement) -> Non
     words = {name: f"{' and '.join(names_of(name))}, n {one.n:,}" for name, one in pairs.items()}
     chosen = state.pick("Pair", list(pairs), "pair", pair_id(usual.first, usual.second), words)
     between, names = pairs[chosen], names_of(chosen)
+    if st.session_state.setdefault("cell-of", chosen) != chosen:
+        # Other two disagree elsewhere most.
+        st.session_state["cell-of"] = chosen
+        state.forget_pick("cell")
     if not between.n:
         st.text(f"{names[0]} and {names[1]} graded no item both, so there is no figure.")
         return
