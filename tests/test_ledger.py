@@ -139,7 +139,7 @@ def without_root_rights(path):
 def test_a_full_disk_leaves_the_file_as_it_was(path, room):
     path.write_bytes(lines("e1"))
     message = run(with_room_for, room, path)
-    assert message.startswith(f"{PLACE}/ann.jsonl: the label was not saved: ")
+    assert message.startswith(f"{PLACE}/ann.jsonl: nothing was saved: ")
     assert "Free some space or mend the folder's permissions, then try again.\n" in message
     assert path.read_bytes() == lines("e1", "e3")
 
@@ -149,7 +149,7 @@ def test_a_folder_that_may_not_be_written(path):
     path.parent.chmod(0o555)
     message = run(without_root_rights, path)
     path.parent.chmod(0o755)
-    assert message.startswith(f"{PLACE}/ann.jsonl: the label was not saved: Permission denied. ")
+    assert message.startswith(f"{PLACE}/ann.jsonl: nothing was saved: Permission denied. ")
     assert [one.name for one in path.parent.iterdir()] == ["ann.jsonl"]
     assert path.read_bytes() == lines("e1")
 

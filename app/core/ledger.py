@@ -275,7 +275,7 @@ class Ledger(Generic[EventT]):
             ) from None
         except OSError as error:
             raise LabelNotSaved(
-                f"the label was not saved: {error.strerror or error}",
+                f"nothing was saved: {error.strerror or error}",
                 place=shown_path,
                 remedy="Free some space or mend the folder's permissions, then try again",
             ) from error
