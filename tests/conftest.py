@@ -2,13 +2,11 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import httpx
 import pytest
@@ -20,9 +18,17 @@ from app.flows.indexing import index
 from app.workspace import Workspace
 from tests.labelpage import page  # noqa: F401 - a fixture for all
 from tests.ollama_server import OllamaServer
+from tests.prepared import (
+    REPOSITORY,
+    _evaluated,  # noqa: F401 - fixtures for all
+    _indexed,  # noqa: F401
+    another_evaluated,  # noqa: F401
+    another_runbooks,  # noqa: F401
+    evaluated,  # noqa: F401
+    runbooks,  # noqa: F401
+)
 from tests.repositories import alone
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 DESK = [sys.executable, "-c", "from app.cli import main; main()"]
 
 
@@ -54,26 +60,6 @@ class Answer:
 @pytest.fixture(scope="session")
 def repository():
     return REPOSITORY
-
-
-@pytest.fixture(scope="session")
-def _indexed(tmp_path_factory):
-    """The runbooks, copied and indexed once."""
-    root = tmp_path_factory.mktemp("indexed")
-    made = shutil.ignore_patterns("vectors", "catalogue")
-    for part in ("data", "labels"):
-        shutil.copytree(REPOSITORY / part / "runbooks", root / part / "runbooks", ignore=made)
-    index(Workspace.at(root).collection("runbooks"))
-    return root
-
-
-@pytest.fixture
-def runbooks(_indexed, tmp_path):
-    """The folder of a workspace with the runbooks, indexed and never evaluated."""
-    root = tmp_path / "runbooks-workspace"
-    for part in ("data", "labels"):
-        shutil.copytree(_indexed / part / "runbooks", root / part / "runbooks")
-    return root
 
 
 @pytest.fixture
@@ -114,37 +100,34 @@ QUESTIONS = {"q1": "When is an apple tree pruned?", "q2": "What becomes of dried
 LABELS = (("q1", "apple", 2), ("q1", "pear", 0), ("q2", "plum", 2))
 
 
-@pytest.fixture
-def tiny(tmp_path):
-    """Builds a JSONL workspace; lines may be records or raw text. Returns its folder."""
-
-    def build(
-        texts=TEXTS,
-        questions=QUESTIONS,
-        labels=LABELS,
-        *,
-        settings="",
-        configurations=SPARSE,
-        fields="",
-    ):
-        root = tmp_path / "tiny-workspace"
-        data, kept = root / "data/tiny", root / "labels/tiny"
-        (kept / "judgments").mkdir(parents=True)
-        data.mkdir(parents=True)
-        if isinstance(texts, dict):
-            texts = [{"id": name, "text": text} for name, text in texts.items()]
-        if isinstance(questions, dict):
-            questions = [
-                {"format": 1, "id": name, "category": "general", "text": text}
-                for name, text in questions.items()
-            ]
-        labels = [
-            judgment(*one, number) if isinstance(one, tuple) else one
-            for number, one in enumerate(labels)
+def tiny_in(
+    root,
+    texts=TEXTS,
+    questions=QUESTIONS,
+    labels=LABELS,
+    *,
+    settings="",
+    configurations=SPARSE,
+    fields="",
+):
+    """Builds a JSONL workspace in a folder; lines may be records or raw text. Returns it."""
+    data, kept = root / "data/tiny", root / "labels/tiny"
+    (kept / "judgments").mkdir(parents=True)
+    data.mkdir(parents=True)
+    if isinstance(texts, dict):
+        texts = [{"id": name, "text": text} for name, text in texts.items()]
+    if isinstance(questions, dict):
+        questions = [
+            {"format": 1, "id": name, "category": "general", "text": text}
+            for name, text in questions.items()
         ]
-        (data / "corpus.jsonl").write_text(lines_of(texts), encoding="utf-8")
-        (data / "collection.toml").write_text(
-            f"""format = 1
+    labels = [
+        judgment(*one, number) if isinstance(one, tuple) else one
+        for number, one in enumerate(labels)
+    ]
+    (data / "corpus.jsonl").write_text(lines_of(texts), encoding="utf-8")
+    (data / "collection.toml").write_text(
+        f"""format = 1
 [source]
 kind = "jsonl"
 path = "corpus.jsonl"
@@ -153,13 +136,17 @@ fields = {{ chunk = "id", text = "text"{fields} }}
 rule = "as-is-v1"
 {settings}
 {configurations}""",
-            encoding="utf-8",
-        )
-        (kept / "questions.jsonl").write_text(lines_of(questions), encoding="utf-8")
-        (kept / "judgments" / "ann.jsonl").write_text(lines_of(labels), encoding="utf-8")
-        return root
+        encoding="utf-8",
+    )
+    (kept / "questions.jsonl").write_text(lines_of(questions), encoding="utf-8")
+    (kept / "judgments" / "ann.jsonl").write_text(lines_of(labels), encoding="utf-8")
+    return root
 
-    return build
+
+@pytest.fixture
+def tiny(tmp_path):
+    """Builds a JSONL workspace, as `tiny_in` does. Returns its folder."""
+    return partial(tiny_in, tmp_path / "tiny-workspace")
 
 
 @pytest.fixture
@@ -186,7 +173,7 @@ def indexed(tiny, collection_of):
     return build
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def desk():
     """The command in this process: `desk(workspace or None, *words)`."""
 

@@ -33,11 +33,10 @@ LEDGER = "labels/runbooks/judgments/sample-reviewer.jsonl"
 
 
 @pytest.fixture
-def evaluated(runbooks, collection_of):
+def evaluated(evaluated):
     """The runbooks with three executions, and a lock file among the labels."""
-    evaluate(collection_of(runbooks))
-    (runbooks / f"{LEDGER}.lock").touch()
-    return runbooks
+    (evaluated / f"{LEDGER}.lock").touch()
+    return evaluated
 
 
 def listed(desk, root):

@@ -207,10 +207,9 @@ def test_unknown_names(runbooks, desk, words, sentence):
 
 
 @pytest.fixture
-def stored(runbooks, desk):
+def stored(evaluated):
     """The runbooks with a store; returns its path."""
-    assert desk(runbooks, "evaluate", "runbooks", "-c", "sparse").code == 0
-    return Workspace.at(runbooks).store_path
+    return Workspace.at(evaluated).store_path
 
 
 def test_a_store_that_another_process_holds(runbooks, stored, desk, start, monkeypatch):

@@ -1,6 +1,7 @@
 """`desk delete --compact`: a smaller file takes the store's place, and nobody loses anything."""
 
 import os
+import shutil
 import signal
 import threading
 
@@ -37,10 +38,10 @@ upkeep.compact(Store.at(Path(sys.argv[2])))
 """
 
 
-@pytest.fixture
-def path(tmp_path):
+@pytest.fixture(scope="module")
+def roomy(tmp_path_factory):
     """A store with room inside: much was in it, and a little behind that is left."""
-    path = tmp_path / "data/desk.duckdb"
+    path = tmp_path_factory.mktemp("roomy") / "data/desk.duckdb"
     add(path, *(f"question {n}" for n in range(50_000)))
     add(path, "last")
     with duckdb.connect(str(path)) as connection:
@@ -50,6 +51,13 @@ def path(tmp_path):
         connection.execute("checkpoint")
         connection.execute("drop table filler")
     return path
+
+
+@pytest.fixture
+def path(roomy, tmp_path):
+    """A copy of such a store."""
+    shutil.copytree(roomy.parent, tmp_path / "data")
+    return tmp_path / "data/desk.duckdb"
 
 
 def add(path, *names):
@@ -76,13 +84,13 @@ def test_the_file_is_smaller_and_holds_the_same(path):
     assert content(path)["questions"].rows == before["questions"].rows + 1
 
 
-def test_the_command_says_how_large_the_file_is(runbooks, collection_of, desk):
-    ids = [one.execution.id for one in evaluate(collection_of(runbooks))]
-    answer = desk(runbooks, "delete", ids[0], "--yes", "--compact")
+def test_the_command_says_how_large_the_file_is(evaluated, desk):
+    ids = [one.id for one in executions.listed(Store.at(evaluated / "data/desk.duckdb"))]
+    answer = desk(evaluated, "delete", ids[0], "--yes", "--compact")
     assert answer.code == 0 and "free inside" not in answer.out
     assert answer.out.splitlines()[-1].startswith("data/desk.duckdb is compact: ")
-    assert [one["execution"] for one in desk(runbooks, "executions", "--json").json["executions"]]
-    assert desk(runbooks, "doctor").code == 0
+    assert [one["execution"] for one in desk(evaluated, "executions", "--json").json["executions"]]
+    assert desk(evaluated, "doctor").code == 0
 
 
 def meanwhile(monkeypatch, start, path, times):

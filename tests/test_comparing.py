@@ -1,6 +1,7 @@
 """Compare: paired deltas, what differs, and what cannot be compared."""
 
 import json
+import shutil
 
 import pytest
 
@@ -19,10 +20,18 @@ def refused(job, *words):
     return str(caught.value)
 
 
+@pytest.fixture(scope="module")
+def both(another_runbooks):
+    """The runbooks with an execution each of dense and sparse, made once."""
+    root = another_runbooks("comparing")
+    return root, evaluate(Workspace.at(root).collection("runbooks"), ["dense", "sparse"])
+
+
 @pytest.fixture
-def evaluated(runbooks, collection_of):
+def evaluated(runbooks, both):
     """The runbooks with an execution each of dense and sparse."""
-    found = evaluate(collection_of(runbooks), ["dense", "sparse"])
+    root, found = both
+    shutil.copytree(root, runbooks, dirs_exist_ok=True)
     return Workspace.at(runbooks), *found
 
 

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -68,15 +69,24 @@ def path(runbooks):
     return runbooks / "data/desk.duckdb"
 
 
-@pytest.fixture
-def ids(runbooks, collection_of):
-    """Executions of two corpus revisions, the newer ones first: sparse, dense, and older sparse."""
-    found = evaluate(collection_of(runbooks), ["sparse"])
-    source = runbooks / "data/runbooks/corpus/worker-shutdown.md"
+@pytest.fixture(scope="module")
+def revised(another_runbooks):
+    """Two corpus revisions with executions, made once; their ids."""
+    root = another_runbooks("deleting")
+    found = evaluate(Workspace.at(root).collection("runbooks"), ["sparse"])
+    source = root / "data/runbooks/corpus/worker-shutdown.md"
     source.write_text(source.read_text() + "\n## More\n\nA text that only this revision has.\n")
-    index(collection_of(runbooks))
-    found += evaluate(collection_of(runbooks), ["dense", "sparse"])
-    return [one.execution.id for one in reversed(found)]
+    index(Workspace.at(root).collection("runbooks"))
+    found += evaluate(Workspace.at(root).collection("runbooks"), ["dense", "sparse"])
+    return root, [one.execution.id for one in reversed(found)]
+
+
+@pytest.fixture
+def ids(runbooks, revised):
+    """Executions of two corpus revisions, the newer ones first: sparse, dense, and older sparse."""
+    root, found = revised
+    shutil.copytree(root, runbooks, dirs_exist_ok=True)
+    return list(found)
 
 
 def export(path):

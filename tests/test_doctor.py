@@ -14,7 +14,6 @@ import pytest
 
 from app.core.judgments import now
 from app.engines.store_errors import Holder
-from app.flows.evaluating import evaluate
 from app.flows.progress import marked
 from app.flows.upkeep import doctor, doctor_store
 
@@ -40,12 +39,6 @@ try:
 except PermissionError:
     print(doctor.as_text(found))
 """
-
-
-@pytest.fixture
-def evaluated(runbooks, collection_of):
-    evaluate(collection_of(runbooks))
-    return runbooks
 
 
 @pytest.fixture

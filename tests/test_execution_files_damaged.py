@@ -8,24 +8,32 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.core.model import ChunkKey, Hit, Ranking
-from tests.conftest import QUESTIONS
+from tests.conftest import QUESTIONS, tiny_in
 from tests.exchanging import tree
 from tests.runs import saved
 
 
-@pytest.fixture
-def roots(tiny, tmp_path, desk):
-    """A workspace with a file of an execution in both formats, and one it may go to."""
-    root, there = tiny(), tmp_path / "there"
-    shutil.copytree(root, there)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, desk):
+    """What `roots` copies, made once."""
+    folder = tmp_path_factory.mktemp("damaged") / "made"
+    root = tiny_in(folder / "tiny-workspace")
+    shutil.copytree(root, folder / "there")
     hits = [
         Hit(n, ChunkKey(c, "as-is-v1", c), 1 / n) for n, c in enumerate(("apple", "pear"), start=1)
     ]
     execution = saved(root, [Ranking(name, tuple(hits)) for name in QUESTIONS], QUESTIONS)
     for ending in ("json", "parquet"):
-        words = (tmp_path / f"out.{ending}", "--execution", execution.id)
+        words = (folder / f"out.{ending}", "--execution", execution.id)
         assert desk(root, "export", "tiny", "execution", *words).code == 0
-    return tmp_path, there
+    return folder
+
+
+@pytest.fixture
+def roots(made, tmp_path):
+    """A workspace with a file of an execution in both formats, and one it may go to."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path, tmp_path / "there"
 
 
 @pytest.fixture

@@ -92,23 +92,23 @@ def test_every_setting_is_a_flag():
     assert not [word for word in words if "[" in word or "{" in word]
 
 
-def test_an_address_for_all_is_told(runbooks, desk, monkeypatch):
+def test_an_address_for_all_is_told(evaluated, desk, monkeypatch):
     served = []
     monkeypatch.setattr("app.cli.serve", lambda *words: served.append(words))
-    answer = desk(runbooks, "--address", "0.0.0.0")
+    answer = desk(evaluated, "--address", "0.0.0.0")
     assert answer.notes == ["note: there is no sign-in: whoever reaches this address can grade."]
     workspace, address, port, sign_in = served[0]
-    assert (workspace.root, address, sign_in) == (runbooks, "0.0.0.0", None)
+    assert (workspace.root, address, sign_in) == (evaluated, "0.0.0.0", None)
     assert f"Dashboard: http://0.0.0.0:{port}  (Ctrl-C ends it)" in answer.out
 
 
 @pytest.mark.parametrize(
     ("address", "shown"), [("localhost", "localhost"), ("::1", "[::1]"), ("127.0.0.1", "127.0.0.1")]
 )
-def test_the_address_of_the_dashboard(runbooks, desk, monkeypatch, address, shown):
+def test_the_address_of_the_dashboard(evaluated, desk, monkeypatch, address, shown):
     monkeypatch.setattr("app.cli.choose_port", lambda address, port: 8765)
     monkeypatch.setattr("app.cli.serve", lambda *words: None)
-    answer = desk(runbooks, "--address", address)
+    answer = desk(evaluated, "--address", address)
     assert f"\nDashboard: http://{shown}:8765  (Ctrl-C ends it)\n" in answer.out
     assert answer.notes == []
 

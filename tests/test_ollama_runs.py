@@ -120,8 +120,9 @@ def test_a_server_that_dies_midway_is_left_alone_and_resumed(tiny, served, dies,
 
 
 def test_time_outs_end_a_run_as_well(tiny, served, desk, edit):
-    root = tiny(questions=MANY, labels=ALL, configurations=GEMMA + "timeout = 0.8\n")
+    root = tiny(questions=MANY, labels=ALL, configurations=GEMMA + "timeout = 30\n")
     desk(root, "index", "tiny")
+    edit(root / "data/tiny/collection.toml", "timeout = 30", "timeout = 0.4")
 
     def slow(path, body):
         if "Question" in str(body.get("input")):
@@ -131,12 +132,12 @@ def test_time_outs_end_a_run_as_well(tiny, served, desk, edit):
     assert desk(root, "evaluate", "tiny").code == 2
     _, failures = stored(root)
     said = (
-        f"Ollama at {served.host} did not answer within 0.8 s. Raise timeout in the configuration, "
+        f"Ollama at {served.host} did not answer within 0.4 s. Raise timeout in the configuration, "
         "or choose a smaller model."
     )
     assert list(failures.values()) == [said] * 5 + [f"not searched: {said}"] * 25
     served.server.fail = None
-    edit(root / "data/tiny/collection.toml", "timeout = 0.8", "timeout = 30")
+    edit(root / "data/tiny/collection.toml", "timeout = 0.4", "timeout = 30")
     assert desk(root, "evaluate", "tiny", "--resume").code == 0
 
 

@@ -5,9 +5,12 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from contextlib import closing, contextmanager
+from tempfile import TemporaryFile
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -15,7 +18,7 @@ from playwright.sync_api import sync_playwright
 from app.launch import command
 from app.team import STARTED_WITH
 from tests.browser.labelers import Reviewer, build
-from tests.conftest import surroundings
+from tests.conftest import DESK, surroundings
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = (
@@ -26,6 +29,8 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+#: What a page can leave in its browser, besides cookies and the cache of files.
+STORED = "file_systems,indexeddb,local_storage,websql,service_workers,cache_storage"
 
 
 @pytest.fixture(scope="session")
@@ -43,11 +48,55 @@ def chromium():
         browser.close()
 
 
+class Contexts:
+    """Pages in browser contexts that are used again, without what their last user left in them.
+
+    What they have cached of a server's static files stays: to load those anew takes longer than
+    most of what the tests do.
+    """
+
+    def __init__(self, browser):
+        self.browser, self.free, self.visited = browser, [], {}
+
+    def page(self):
+        """A fresh page in a context that nobody uses."""
+        context = self.free.pop() if self.free else self._new()
+        page = context.new_page()
+        storage = context.new_cdp_session(page)
+        for origin in self.visited[context]:
+            storage.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": STORED})
+        storage.detach()
+        context.clear_cookies()
+        return page
+
+    def _new(self):
+        context = self.browser.new_context(viewport={"width": 1280, "height": 800})
+        context.set_default_timeout(20_000)
+        visited = self.visited[context] = set()
+
+        def visit(frame):
+            parts = urlsplit(frame.url)
+            if parts.scheme.startswith("http"):
+                visited.add(f"{parts.scheme}://{parts.netloc}")
+
+        context.on("page", lambda page: page.on("framenavigated", visit))
+        return context
+
+    def give_back(self, context):
+        for page in context.pages:
+            page.close()
+        self.free.append(context)
+
+
+@pytest.fixture(scope="session")
+def contexts(chromium):
+    return Contexts(chromium)
+
+
 @pytest.fixture
-def screen(chromium):
+def screen(contexts):
     """A fresh page; `screen.outside` are the requests that left this machine."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 800})
-    page = context.new_page()
+    page = contexts.page()
     page.outside = []
     page.on(
         "request",
@@ -57,9 +106,8 @@ def screen(chromium):
             else page.outside.append(request.url)
         ),
     )
-    page.set_default_timeout(20_000)
     yield page
-    context.close()
+    contexts.give_back(page.context)
 
 
 def free_port():
@@ -95,21 +143,34 @@ def serving(root):
         process.wait()
 
 
-@pytest.fixture
-def dashboard(runbooks, desk_process, until):
-    """The address of `desk` serving the runbooks, evaluated, in a process of its own."""
+@contextmanager
+def desk_serving(root):
+    """`desk` serving a workspace in a process of its own: its address."""
     port = free_port()
-    process = desk_process(runbooks, "--port", str(port))
-    address = f"http://localhost:{port}"
+    words = [sys.executable, *DESK[1:], "--workspace", str(root), "--port", str(port)]
+    address, end = f"http://localhost:{port}", time.monotonic() + 60
+    with TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            words, cwd=root, env=surroundings({}), stdout=said, stderr=subprocess.STDOUT
+        )
+        try:
+            while not is_healthy(address):
+                said.seek(0)
+                assert process.poll() is None and time.monotonic() < end, said.read()
+                time.sleep(0.1)
+            yield address
+            process.send_signal(signal.SIGTERM)
+            process.wait(20)
+        finally:
+            process.kill()
+            process.wait()
 
-    def healthy():
-        assert process.poll() is None, process.communicate()
-        return is_healthy(address)
 
-    until(healthy, "the dashboard's start", every=0.1)
-    yield address
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+@pytest.fixture
+def dashboard(evaluated):
+    """The address of a new server of the runbooks, of which nobody has asked anything."""
+    with desk_serving(evaluated) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -121,17 +182,16 @@ def grading_desk(tmp_path_factory):
 
 
 @pytest.fixture
-def reviewer(grading_desk, chromium):
+def reviewer(grading_desk, contexts):
     """Reviewers, each in a browser context of their own unless a page is given."""
-    contexts = []
+    taken = []
 
     def sit_down(name, collection="plain", page=None):
         if page is None:
-            contexts.append(chromium.new_context(viewport={"width": 1280, "height": 800}))
-            page = contexts[-1].new_page()
-            page.set_default_timeout(20_000)
+            page = contexts.page()
+            taken.append(page.context)
         return Reviewer(page, *grading_desk, name, collection)
 
     yield sit_down
-    for context in contexts:
-        context.close()
+    for context in taken:
+        contexts.give_back(context)

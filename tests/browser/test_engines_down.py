@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import desk_serving
 from tests.ollama_server import OllamaServer, Served
 from tests.retrievers import Endpoint, external
 
@@ -18,15 +19,14 @@ dimension = 768
 """
 
 
-@pytest.fixture
-def ollama(monkeypatch):
+@pytest.fixture(scope="module")
+def ollama():
     found = Served(OllamaServer(dimension=768, context=2048))
-    monkeypatch.setenv("OLLAMA_HOST", found.host)
     yield found
     found.stop()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def endpoint():
     made = Endpoint(
         lambda question, k: {
@@ -38,20 +38,32 @@ def endpoint():
     made.stop()
 
 
-@pytest.fixture
-def asking(runbooks, ollama, endpoint):
-    """The runbooks with a configuration for each; before the dashboard starts."""
-    path = runbooks / "data/runbooks/collection.toml"
+@pytest.fixture(scope="module")
+def asking(another_evaluated, ollama, endpoint):
+    """The address of a dashboard of the runbooks with a configuration for each."""
+    root = another_evaluated("asking")
+    path = root / "data/runbooks/collection.toml"
     more = GEMMA + external(endpoint=endpoint.url)
     path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("OLLAMA_HOST", ollama.host)
+        with desk_serving(root) as address:
+            yield address
+
+
+@pytest.fixture
+def running(ollama, endpoint):
+    """Both answer, whatever became of an earlier test."""
+    for one in (ollama, endpoint):
+        one.stop()
+        one.start()
 
 
 @pytest.mark.parametrize("configuration", ["gemma", "pipeline"])
-def test_down_told_and_back_again(
-    asking, screen, dashboard, ollama, endpoint, configuration, tmp_path
-):
+@pytest.mark.usefixtures("running")
+def test_down_told_and_back_again(asking, screen, ollama, endpoint, configuration, tmp_path):
     server = ollama if configuration == "gemma" else endpoint
-    screen.goto(f"{dashboard}/retrieve?question=restart-recovery&configuration={configuration}&k=3")
+    screen.goto(f"{asking}/retrieve?question=restart-recovery&configuration={configuration}&k=3")
     expect(screen.get_by_text("Scores at K = 3")).to_be_visible()
     expect(screen.get_by_role("alert")).to_have_count(0)
     screen.screenshot(path=tmp_path / f"{configuration}-up.png", full_page=True)

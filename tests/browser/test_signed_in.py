@@ -5,6 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import desk_serving
 from tests.openid import Provider
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -14,23 +15,34 @@ ROLES = '[roles]\nreviewers = ["ana@example.org", "ben@example.org"]\n'
 expect.set_options(timeout=20_000)
 
 
-@pytest.fixture
-def by_proxy(runbooks):
-    """The dashboard trusts a header."""
+@pytest.fixture(scope="module")
+def by_proxy(another_evaluated):
+    """A dashboard that trusts a header: its address and its workspace."""
+    root = another_evaluated("proxy")
     text = f'format = 1\n[sign_in]\nkind = "proxy"\nheader = "{HEADER}"\n{ROLES}'
-    (runbooks / "data/desk.toml").write_text(text)
+    (root / "data/desk.toml").write_text(text)
+    with desk_serving(root) as address:
+        yield address, root
 
 
-@pytest.fixture
-def provider(runbooks):
-    """The dashboard signs in by OpenID Connect, at this provider."""
+@pytest.fixture(scope="module")
+def provider():
+    """An OpenID provider; whoever signs in says as whom."""
     provider = Provider()
-    (runbooks / "data/desk.toml").write_text(f'format = 1\n[sign_in]\nkind = "oidc"\n{ROLES}')
-    (runbooks / ".streamlit").mkdir()
-    (runbooks / ".streamlit/secrets.toml").write_text(provider.secrets("{port}"))
     yield provider
     provider.shutdown()
     provider.server_close()
+
+
+@pytest.fixture(scope="module")
+def by_openid(another_evaluated, provider):
+    """A dashboard that signs in by OpenID Connect: its address and its workspace."""
+    root = another_evaluated("openid")
+    (root / "data/desk.toml").write_text(f'format = 1\n[sign_in]\nkind = "oidc"\n{ROLES}')
+    (root / ".streamlit").mkdir()
+    (root / ".streamlit/secrets.toml").write_text(provider.secrets("{port}"))
+    with desk_serving(root) as address:
+        yield address, root
 
 
 @pytest.fixture
@@ -48,10 +60,10 @@ def behind_proxy(chromium):
         context.close()
 
 
-def authors(runbooks):
+def authors(root):
     """Who graded, by the ledgers' lines; the sample's reviewer apart."""
     found = []
-    for path in sorted((runbooks / "labels/runbooks/judgments").glob("*@*.jsonl")):
+    for path in sorted((root / "labels/runbooks/judgments").glob("*@*.jsonl")):
         found += [json.loads(line)["author"] for line in path.read_text().splitlines()]
     return found
 
@@ -62,20 +74,20 @@ def grade(page):
     expect(page.get_by_text("Saved")).to_be_visible()
 
 
-@pytest.mark.usefixtures("by_proxy")
-def test_two_people_behind_a_proxy_grade_under_their_own_names(dashboard, behind_proxy, runbooks):
+def test_two_people_behind_a_proxy_grade_under_their_own_names(by_proxy, behind_proxy):
+    dashboard, root = by_proxy
     pages = [behind_proxy(name) for name in ("Ana@Example.org", "ben@example.org")]
     for page in pages:
         page.goto(f"{dashboard}/?reviewer=mallory")
         expect(page.get_by_text("Signed in as")).to_be_visible()
     for page in pages:
         grade(page)
-    assert authors(runbooks) == ["ana@example.org", "ben@example.org"]
+    assert authors(root) == ["ana@example.org", "ben@example.org"]
     expect(pages[0].get_by_role("button", name="Sign out")).to_have_count(0)
 
 
-@pytest.mark.usefixtures("by_proxy")
-def test_without_the_role_one_reads(dashboard, behind_proxy):
+def test_without_the_role_one_reads(by_proxy, behind_proxy):
+    dashboard, _ = by_proxy
     page = behind_proxy("dan@example.org")
     page.goto(dashboard)
     expect(page.get_by_text("You may read but not grade")).to_be_visible()
@@ -85,8 +97,8 @@ def test_without_the_role_one_reads(dashboard, behind_proxy):
     expect(page.get_by_text("Scores at K")).to_be_visible()
 
 
-@pytest.mark.usefixtures("by_proxy")
-def test_past_the_proxy_there_is_nothing(screen, dashboard):
+def test_past_the_proxy_there_is_nothing(screen, by_proxy):
+    dashboard, _ = by_proxy
     for page in ("review", "", "retrieve", "label"):
         screen.goto(f"{dashboard}/{page}?reviewer=ana@example.org")
         expect(screen.get_by_text("Nobody is signed in")).to_be_visible()
@@ -94,7 +106,8 @@ def test_past_the_proxy_there_is_nothing(screen, dashboard):
         expect(screen.get_by_role("textbox")).to_have_count(0)
 
 
-def test_somebody_signs_in_grades_and_signs_out(screen, provider, dashboard, runbooks):
+def test_somebody_signs_in_grades_and_signs_out(screen, provider, by_openid):
+    dashboard, root = by_openid
     provider.claims = {"email": "Ana@Example.org", "email_verified": True}
     # A header is nothing where nobody set up a proxy.
     screen.set_extra_http_headers({HEADER: "ben@example.org"})
@@ -104,13 +117,14 @@ def test_somebody_signs_in_grades_and_signs_out(screen, provider, dashboard, run
     grade(screen)
     screen.get_by_role("button", name="Sign out").click()
     expect(screen.get_by_role("button", name="Sign in")).to_be_visible()
-    assert provider.seen[-1] == "/end_session" and authors(runbooks) == ["ana@example.org"]
+    assert provider.seen[-1] == "/end_session" and authors(root) == ["ana@example.org"]
     screen.goto(dashboard)
     expect(screen.get_by_role("button", name="Sign in")).to_be_visible()
     assert screen.outside == []
 
 
-def test_an_account_without_a_verified_address_can_only_sign_out(screen, provider, dashboard):
+def test_an_account_without_a_verified_address_can_only_sign_out(screen, provider, by_openid):
+    dashboard, _ = by_openid
     provider.claims = {"email": "ana@example.org", "email_verified": False}
     screen.goto(dashboard)
     screen.get_by_role("button", name="Sign in").click()
