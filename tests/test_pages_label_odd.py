@@ -28,6 +28,10 @@ def test_a_draft_is_not_handed_to_another_reviewer(label, runbooks):
     at.text_area[0].set_value("private of ana").run()
     here, link = chunk_on_screen(at), at.query_params["chunk"]
     at.text_input(key="reviewer").set_value("Ben").run()
+    # Ben begins with practice; what was on screen before him is no link he followed.
+    assert "Practise first?" in shown(at) and "chunk" not in at.query_params
+    at.query_params["question"], at.query_params["chunk"] = "retry-budget", link
+    at.run()
     assert chunk_on_screen(at) == here and note_of(at) == ""
     press(at, "grade-1")
     (event,) = lines(runbooks / FILE.format("ben"))
@@ -157,6 +161,7 @@ def test_a_question_nothing_was_returned_for_is_shown_with_a_search(tiny, reposi
     (event,) = lines(root / "labels/tiny/judgments/ann.jsonl")
     assert (event["question"], event["grade"], event["blind"]) == ("new", 2, True)
     assert "you: 2" in shown(at)  # back to what was found
+    assert at.text_input(key="search-new").value == "dried plums"
 
 
 def test_a_category_that_tells_too_much_is_not_shown(label, runbooks, edit):

@@ -14,7 +14,7 @@ from app.flows.own import Own
 from app.team import STARTED_WITH
 from app.workspace import Workspace
 from tests.conftest import judgment
-from tests.labelpage import buttons, press, shown
+from tests.labelpage import buttons, chunk_on_screen, controls, press, send, shown
 
 PROXY = '[sign_in]\nkind = "proxy"\nheader = "X-User"\n'
 OIDC = '[sign_in]\nkind = "oidc"\n'
@@ -132,6 +132,17 @@ def test_without_the_role_there_is_something_to_read(opened):
         "dan@example.org. Ask whoever keeps this workspace to add the name." in shown(at)
     )
     assert 'data-testid="chunk"' in shown(at) and not at.button
+    assert "Left for you" not in shown(at)
+    # One reads on, with all that helps to read, and finds nothing that judges.
+    acts = ["back", "next", "words", "around", "document", "search"]
+    assert [b["act"] for b in buttons(at, "")] == acts
+    before = chunk_on_screen(at)
+    press(at, "document")
+    assert "The whole document" in shown(at)
+    press(at, "next")
+    assert chunk_on_screen(at) not in (None, before)
+    send(at, {"act": "grade-2", "item": controls(at)["item"], "value": None})
+    assert not Path(LEDGER).exists()
     assert "Scores at K" in shown(opened(PROXY + ROLES, "retrieve", email="dan@example.org"))
 
 
@@ -139,7 +150,7 @@ def test_a_role_that_was_taken_meanwhile(opened):
     at = opened(PROXY + ROLES, email="ana@example.org")
     Path("data/desk.toml").write_text(f'format = 1\n{PROXY}[roles]\nreviewers = ["ben"]\n')
     press(at, "grade-0")
-    assert shown(at).count("You may read but not grade") == 2  # the button's answer, and the page
+    assert shown(at).count("You may read but not grade") == 1
     assert not Path(LEDGER).exists() and not buttons(at, "grade")
 
 

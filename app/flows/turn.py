@@ -28,7 +28,9 @@ class Progress:
 
     @property
     def estimate(self) -> str:
-        """What is left in words: `420 pairs, about 1 h 45 at 15 s each`."""
+        """What is left in words: `420 pairs, about 1 h 45 at 15 s each`, or `nothing`."""
+        if not self.left:
+            return "nothing"
         pairs = "1 pair" if self.left == 1 else f"{self.left:,} pairs"
         return f"{pairs}, about {duration(self.left * self.seconds)} at {self.seconds:.0f} s each"
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.ui import identity, shell, state, text
-from app.ui.label import agreement, disputes, exchange, grading, history, questions
+from app.ui.label import agreement, disputes, exchange, grading, history, leaving, questions
 
 VIEWS = {
     "grade": ("Grade", grading.show),
@@ -30,8 +30,11 @@ with state.guarded():
             "You read one question and one passage at a time, and say whether the passage answers. "
             "Enter your name to begin; new reviewers can practise first.",
         )
+        if st.query_params.get("compare"):
+            text.notice("What can still decide the comparison of the link comes first then.")
         text.notice("A name is not a sign-in: whoever can open this page can enter any name.")
         st.stop()
+    leaving.change_seat(loaded.collection.name, reviewer)
     for sentence in identity.notices():
         text.notice(sentence)
     VIEWS[view][1](loaded, reviewer)

@@ -1,5 +1,7 @@
 """Review: two executions side by side, by category, by question, by case."""
 
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from app.flows import charts
@@ -147,7 +149,10 @@ def page(loaded: Loaded) -> None:
     if first == second:
         st.text("Pick two different executions.")
         return
-    link = f"/?collection={loaded.collection.name}&compare={first}..{second}"
+    asked = {"collection": loaded.collection.name, "compare": f"{first}..{second}"}
+    if (reviewer := state.typed_name()) is not None:
+        asked["reviewer"] = reviewer
+    link = f"/?{urlencode(asked)}"
     st.html(
         f'<p class="desk-meta"><a href="{text.escape(link)}" target="_self">Judge the pairs '
         "that can still decide this comparison</a>, on page Label.</p>"

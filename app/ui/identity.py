@@ -63,7 +63,15 @@ def pick_reviewer() -> str | None:
 def confirm(reviewer: str) -> None:
     """For callbacks: raise NotReady where the reviewer of the last run is not at the screen now."""
     sign_in = _sign_in()
-    if sign_in is not None and _signed_in(sign_in) != reviewer:
+    if sign_in is None:
+        # A name that was typed comes with the press that followed it.
+        typed = st.session_state.get("reviewer")
+        if typed is not None and (reviewer_id(typed) if typed.strip() else None) != reviewer:
+            raise NotReady(
+                f"the name was changed while {shown(reviewer)} was on screen",
+                remedy="Nothing was saved: press again",
+            )
+    elif _signed_in(sign_in) != reviewer:
         raise NotReady(
             f"the sign-in of {reviewer} has ended", remedy="Nothing was saved: sign in again"
         )

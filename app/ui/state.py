@@ -59,10 +59,12 @@ def acting() -> Iterator[None]:
         st.session_state["failures"] = sentences(error)
 
 
-def show_failures() -> None:
-    """Tell what the last callback failed with, once."""
-    for sentence in st.session_state.pop("failures", []):
+def show_failures() -> list[str]:
+    """Tell what the last callback failed with, once; returns the sentences."""
+    told: list[str] = st.session_state.pop("failures", [])
+    for sentence in told:
         problem(sentence)
+    return told
 
 
 @st.cache_resource(show_spinner=False)
@@ -121,7 +123,14 @@ def unpublished(collection: Collection) -> Unpublished | None:
 def pick_reviewer() -> str | None:
     """The reviewer's identity from the typed name (also `?reviewer=`), or None without one."""
     name = st.text_input("Your name", key="reviewer", bind="query-params", max_chars=60)
+    st.session_state["kept-reviewer"] = name
     return reviewer_id(name) if name and name.strip() else None
+
+
+def typed_name() -> str | None:
+    """The name typed on page Label in this session, for links that lead back there."""
+    name: str | None = st.session_state.get("kept-reviewer")
+    return name or None
 
 
 def pick_question(loaded: Loaded) -> str:

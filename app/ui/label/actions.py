@@ -61,9 +61,24 @@ class _Act:
         return self.item
 
 
+class _Done:
+    """The places of a trail that a judgment need not lead to: judged, put off or passed."""
+
+    def __init__(self, bench: Bench, reviewer: str, session: Session) -> None:
+        self._own, self._bench, self._passed = bench.own(reviewer), bench, session.passed
+
+    def __contains__(self, place: object) -> bool:
+        assert isinstance(place, tuple)
+        question, key = place
+        chunk = self._bench.loaded.corpus.chunks.get(key)
+        pair = (question, chunk.text_hash if chunk else "")
+        return pair in self._own.fresh or pair in self._own.later or pair in self._passed
+
+
 def _say(act: _Act, said: Said) -> None:
-    identity.confirm(act.reviewer)
     session = act.session
+    session.forget_words()
+    identity.confirm(act.reviewer)
     before = session.stale.event.event if session.stale and said.kind != "later" else None
     saved, why = act.bench.say(
         act.reviewer,
@@ -83,7 +98,7 @@ def _say(act: _Act, said: Said) -> None:
     if session.searching:
         session.mode = "search"  # back to what was found
     else:
-        session.advance()
+        session.advance(_Done(act.bench, act.reviewer, session))
 
 
 def _grade(act: _Act, grade: int) -> None:
@@ -112,6 +127,7 @@ def _still(act: _Act) -> None:
     if session.stale is None:
         session.refused = "There is no earlier judgment of yours to confirm here."
         return
+    session.forget_words()
     identity.confirm(act.reviewer)
     renewed = act.bench.confirm(act.reviewer, [session.stale])
     event = renewed.events[0]
@@ -119,16 +135,17 @@ def _still(act: _Act) -> None:
     session.notice = renewed.notice
     session.mode = "grade"
     session.drafts.pop(act.shown.id, None)
-    session.advance()
+    session.advance(_Done(act.bench, act.reviewer, session))
 
 
 def _undo(act: _Act) -> None:
+    session = act.session
+    session.forget_words()
     identity.confirm(act.reviewer)
     saved = act.bench.undo(act.reviewer)
-    event, session = saved.event, act.session
+    event = saved.event
     undone = act.bench.own(act.reviewer).events.get(event.undoes or "")
     session.saved = f"Taken back {clock(event.time)}: {words_of(undone or event)}"
-    session.why = None
     session.searching = False
     session.notice = saved.notice
     session.mode = "grade"

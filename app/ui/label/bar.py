@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -45,17 +46,22 @@ _MODE_KEYS = {
     "search": {"s": "search", "z": "undo", "Escape": "escape"},
     "grade": {**_ITEM, **_ALWAYS, "Escape": "escape"},
 }
-#: What can be shown with a chunk: its act, key and words.
-_SWITCHES = (
-    ("note", "n", "Note"),
-    ("evidence", "e", "Evidence"),
+#: What judges nothing, for who may read alone.
+_READING = {
+    **{key: _ITEM[key] for key in ("h", "b", "d", "s", "ArrowRight")},
+    "ArrowLeft": "back",
+    "Escape": "escape",
+}
+#: What can be said with a grade, and what can be shown with a chunk: act, key and words.
+_SAYING = (("note", "n", "Note"), ("evidence", "e", "Evidence"))
+_SHOWING = (
     ("words", "h", "Words"),
     ("around", "b", "Before and after"),
     ("document", "d", "Document"),
 )
 
-#: What is focused when a mode begins.
-_FOCUS = {
+#: The field that a mode is about.
+_FIELD = {
     "note": '[class*="st-key-note-"] textarea',
     "search": '[class*="st-key-search-"] input',
 }
@@ -67,24 +73,35 @@ def draw(
     """The bar at the foot of the window; `reason` is why the reviewer may not grade."""
     item = turn.item
     with st.container(key="bar", gap="xxsmall"):
-        state.show_failures()
-        if reason is not None:
-            text.notice(reason)
-            return
-        if item is not None:
+        told = state.show_failures()
+        may = reason is None
+        if item is not None and may:
             _fields(bench, session, item)
+        status = _status(session)
+        if reason is not None and reason not in told:
+            status = replace(status, notice=reason)
         controls.draw(
+            reviewer,
             item.id if item else "",
             session.turn,
             session.mode,
-            _MODE_KEYS[session.mode] if item is not None else _ALWAYS,
+            _keys(session, item, may=may),
             partial(actions.press, name, reviewer),
-            judging=[*_judging(bench, session, turn)] if item is not None else (),
-            tools=[*_tools(session, turn)],
-            status=_status(session),
-            focus=_FOCUS.get(session.mode) if session.focus else None,
+            judging=[*_judging(bench, session, turn, may=may)] if item is not None else (),
+            tools=[*_tools(session, turn, may=may)],
+            status=status,
+            field=_FIELD.get(session.mode),
+            focus=session.focus,
         )
     session.focus = False
+
+
+def _keys(session: Session, item: Item | None, *, may: bool) -> Mapping[str, str]:
+    if item is None:
+        return _ALWAYS
+    if not may:
+        return _READING
+    return _MODE_KEYS[session.mode]
 
 
 def _fields(bench: Bench, session: Session, item: Item) -> None:
@@ -109,10 +126,12 @@ def status_only(session: Session) -> None:
             text.notice(status.notice)
 
 
-def _judging(bench: Bench, session: Session, turn: Turn) -> Iterator[Button]:
+def _judging(bench: Bench, session: Session, turn: Turn, *, may: bool) -> Iterator[Button]:
     """What judges the item on screen; in the mode `reason`, why it cannot be judged."""
     if session.mode == "search":
         yield Button("escape", "Esc", "Back to the chunk")
+        return
+    if not may:
         return
     if session.mode == "reason":
         yield Button("", "", "Why?")
@@ -120,29 +139,32 @@ def _judging(bench: Bench, session: Session, turn: Turn) -> Iterator[Button]:
             yield Button(f"reason-{key}", key, why.capitalize(), "second", judges=True)
         yield Button("escape", "Esc", "Back")
         return
+    # The grades first and always alike: a hand that knows where they are must not meet another.
+    for grade, meaning in bench.loaded.collection.settings.grade_words.items():
+        given = turn.own is not None and turn.own.grade == grade
+        yield Button(
+            f"grade-{grade}", str(grade), meaning, "first", judges=True,
+            on=given if turn.own is not None else None, title="You gave this" if given else None,
+        )  # fmt: skip
+    yield Button("reason", "x", "Cannot judge", "second")
+    yield Button("later", "l", "Later", "second", judges=True)
     if turn.stale is not None:
         words = f"Still {words_of(turn.stale.event).removeprefix('grade ')}"
         yield Button("still", "y", words, "second", judges=True)
-    for grade, meaning in bench.loaded.collection.settings.grade_words.items():
-        given = turn.own is not None and turn.own.grade == grade
-        words = f"{meaning} (yours)" if given else meaning
-        yield Button(f"grade-{grade}", str(grade), words, "first", judges=True)
-    yield Button("reason", "x", "Cannot judge", "second")
-    yield Button("later", "l", "Later", "second", judges=True)
 
 
-def _tools(session: Session, turn: Turn) -> Iterator[Button]:
-    """What judges nothing."""
-    if turn.item is not None and session.mode != "search":
-        yield Button("back", "←", "")
-        yield Button("next", "→", "Pass")
-        for act, key, words in _SWITCHES:
+def _tools(session: Session, turn: Turn, *, may: bool) -> Iterator[Button]:
+    """What judges nothing. While a reason is asked for, other keys mean reasons."""
+    if turn.item is not None and session.mode not in ("search", "reason"):
+        yield Button("back", "←", "", title="Back to the one before")
+        yield Button("next", "→", "Pass", title="On without a judgment")
+        for act, key, words in (*(_SAYING if may else ()), *_SHOWING):
             on = session.mode == act or getattr(session, act, False) is True
             yield Button(act, key, words, "switch", on=on)
         yield Button("search", "s", "Search")
     elif turn.item is None and session.trail:
         yield Button("back", "←", "Back")
-    if turn.strip:
+    if turn.strip and may:
         yield Button("undo", "z", "Undo")
 
 

@@ -32,7 +32,7 @@ class Button:
     """A button and the key that does the same; without an act it is plain words.
 
     `judges`: a second press in quick succession is no second judgment. `on`: whether what it shows
-    is shown, None for what is no switch.
+    is shown, or what it says was said; None for what is no switch. `title` is told by the mouse.
     """
 
     act: str
@@ -41,6 +41,7 @@ class Button:
     kind: Literal["first", "second", "quiet", "switch"] = "quiet"
     judges: bool = False
     on: bool | None = None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Status:
 
 
 def draw(
+    who: str,
     item: str,
     turn: int,
     mode: str,
@@ -63,16 +65,19 @@ def draw(
     judging: Sequence[Button] = (),
     tools: Sequence[Button] = (),
     status: Status | None = None,
-    focus: str | None = None,
+    field: str | None = None,
+    focus: bool = False,
 ) -> None:
     """Draw two rows of buttons and listen for keys while an item is on screen.
 
-    `keys` are the acts of this mode by key; `focus` is a selector of what is focused when this turn
-    is drawn. A new item is shown from its top.
+    `who` sits there. `keys` are the acts of this mode by key; `field` is a selector of the field
+    the mode is about, which has the `focus` once this turn is drawn. A new item is shown from its
+    top.
     """
     _COMPONENT(
         key="controls",
         data={
+            "who": who,
             "item": item,
             "turn": turn,
             "mode": mode,
@@ -80,7 +85,8 @@ def draw(
             "judging": [asdict(button) for button in judging],
             "tools": [asdict(button) for button in tools],
             "status": asdict(status or Status()),
-            "focus": focus,
+            "field": field,
+            "focus": focus and field is not None,
         },
         on_press_change=on_press,
     )

@@ -33,11 +33,6 @@ class Draft:
     facts: dict[int, list[str]] = field(default_factory=dict)
     name: str = field(default_factory=lambda: uuid4().hex[:12])
 
-    @property
-    def filled(self) -> bool:
-        """Whether there is a note or a sentence, so that its fields are shown."""
-        return bool(self.note or self.sentences)
-
 
 def draft_from(loaded: Loaded, item: Item, said: Judgment, of: str | None) -> Draft:
     """A draft that begins with what was said of an item before."""

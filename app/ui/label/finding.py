@@ -30,6 +30,9 @@ def searched(collection: str, question: str) -> list[str]:
 def draw(bench: Bench, session: Session, reviewer: str, question: str) -> None:
     """The search field and what was found; what is graded from there leads back to it."""
     asked = bench.loaded.questions[question]
+    if session.found is not None and session.found[0] == question:
+        # Back from grading what was found: the field says what for.
+        st.session_state.setdefault(f"search-{question}", session.found[1])
     done = _search(bench.loaded, reviewer, asked, question)
     if done is not None:
         session.found = (question, *done)
@@ -135,7 +138,7 @@ def _results(
             _chunk(chunk, key, said)
         with right:
             st.button(
-                "Open" if mine else "Grade",
+                "Open" if mine or not session.may_grade else "Grade",
                 key=f"open-{chunk.text_hash[:24]}",
                 on_click=_open,
                 args=(session, question, key),

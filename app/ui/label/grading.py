@@ -173,14 +173,8 @@ def _chunk(loaded: Loaded, session: Session, item: Item, draft: drafts.Draft) ->
         f"{_beside(before, 'before')}"
         f'<div class="desk-chunk desk-judged {kind}" dir="auto" data-testid="chunk" '
         f'data-item="{item.id}">{body}</div>'
-        f"{_beside(after, 'after')}{_room(session, draft)}"
+        f"{_beside(after, 'after')}"
     )
-
-
-def _room(session: Session, draft: drafts.Draft) -> str:
-    """Room below the text for the bar, where it holds fields."""
-    tall = draft.filled or session.mode in ("evidence", "note")
-    return '<div class="desk-room"></div>' if tall else ""
 
 
 def _beside(chunk: Chunk | None, where: str) -> str:

@@ -12,6 +12,7 @@ from app.core.model import ChunkKey
 from app.ui.label.session import session_of
 
 _HISTORY = "item-in-history"
+_SEAT = "seat"
 
 
 def leave_grading(collection: str, reviewer: str) -> tuple[str, ChunkKey] | None:
@@ -40,6 +41,16 @@ def leave_chunk(collection: str, reviewer: str) -> None:
     session, question = session_of(collection, reviewer), st.query_params.get("question")
     if session.at is not None and session.at[0] == question:
         session.url = (question, None)
+
+
+def change_seat(collection: str, reviewer: str) -> None:
+    """Somebody else sat down, or another collection was picked: the item in the address is the one
+    before's, and no link that was followed.
+    """
+    before = st.session_state.get(_SEAT)
+    st.session_state[_SEAT] = (collection, reviewer)
+    if before not in (None, (collection, reviewer)) and is_left(*before):
+        take_out("question", "chunk")
 
 
 def keep_history(question: str, chunk: str) -> None:

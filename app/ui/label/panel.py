@@ -151,6 +151,8 @@ def _go(session: Session) -> None:
     if chosen is not None:
         session.begin(chosen)
         st.session_state["go-question"] = None
+        # Open, it would lie over the page and keep the keys.
+        st.session_state["go"] = False
 
 
 def _progress(turn: Turn, session: Session) -> None:
@@ -172,11 +174,11 @@ def _progress(turn: Turn, session: Session) -> None:
         if not many:
             still = "All pairs of the comparison have the judgments they need"
         body += f'<p class="desk-meta">{text.escape(still)}.</p>'
+    left = ""
     what = "Left for you" if session.scope == "needed" else "Not judged by you"
-    st.html(
-        f'<div class="desk-progress">{body}'
-        f'<p class="desk-meta">{what}: {text.escape(count.estimate)}</p></div>'
-    )
+    if session.may_grade:
+        left = f'<p class="desk-meta">{what}: {text.escape(count.estimate)}</p>'
+    st.html(f'<div class="desk-progress">{body}{left}</div>')
 
 
 def _strip(turn: Turn, bench: Bench) -> None:

@@ -93,6 +93,7 @@ def _item(
         buttons = [Button("next", "→", said, "first")]
     with st.container(key="bar", gap="xxsmall"):
         controls.draw(
+            reviewer,
             f"practice-{item.id}",
             2 * number + (grade is not None),
             "practice",

@@ -11,6 +11,7 @@ from app.flows import asking
 from app.flows.alike import alike
 from app.flows.asking_many import Plan, add_planned, plan_file, plan_pasted, plan_words
 from app.flows.drafts import Draft, categories
+from app.flows.exchange.uploading import MOST_BYTES
 from app.flows.loading import Loaded
 from app.flows.wording import count
 from app.ui import identity, state, text
@@ -100,7 +101,10 @@ def many(loaded: Loaded, reviewer: str) -> None:
     with left:
         st.text_area("Cells pasted from a spreadsheet", key=f"{_PASTED}-{number}", height=160)
     with right:
-        st.file_uploader("Or a file", type=["csv", "tsv", "xlsx"], key=f"{_FILE}-{number}")
+        st.file_uploader(
+            "Or a file", type=["csv", "tsv", "xlsx"], key=f"{_FILE}-{number}",
+            max_upload_size=MOST_BYTES // 10**6,
+        )  # fmt: skip
         known = categories(loaded)
         # None is chosen beforehand: it would be that of every row without a thought.
         default = st.selectbox(

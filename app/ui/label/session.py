@@ -83,6 +83,8 @@ class Session:
         self.pinned = self.pinned and item.question == self.question
         self.at, self.question = (item.question, item.key), item.question
         if not (0 <= self.place < len(self.trail)) or self.trail[self.place] != self.at:
+            if self.at in self.trail and self.place >= len(self.trail):
+                self.trail.remove(self.at)  # it comes again, and after all the others
             self.go(self.at)
 
     def go(self, place: Place) -> None:
@@ -92,13 +94,19 @@ class Session:
             self.trail.append(place)
         self.place = self.trail.index(place)
 
-    def advance(self) -> None:
-        """On along the trail, and at its end to whatever is next."""
+    def advance(self, done: Container[Place] = ()) -> None:
+        """On along the trail past what is `done`, and at its end to whatever is next."""
         self.place += 1
+        while self.place < len(self.trail) and self.trail[self.place] in done:
+            self.place += 1
         if self.place < len(self.trail):
             self.at = self.trail[self.place]
         else:
             self.at, self.place = None, len(self.trail)
+
+    def forget_words(self) -> None:
+        """What was saved last is not what is being saved now."""
+        self.saved = self.why = self.notice = None
 
     def back(self) -> None:
         """One item back on the trail."""

@@ -43,6 +43,9 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const act = now.keys[event.key];
     if (!act) return;
     event.preventDefault();
+    // The note is open and was left by Esc: its key leads back into it.
+    const open = act === "note" && now.mode === "note" && document.querySelector(now.field);
+    if (open) { open.focus(); return; }
     if (!event.repeat) send(act, `The key ${event.key}`);
   };
   const press = (button, again) => {
@@ -85,12 +88,22 @@ export default function ({ data, setTriggerValue, parentElement }) {
     };
   }
   requestAnimationFrame(remember);
+  const typed = document.activeElement;
+  if (desk.who !== data.who && typed?.closest('[class*="st-key-reviewer"]')) {
+    typed.blur(); // the name is entered: keys grade now, and are no letters of it
+  }
+  desk.who = data.who;
+  makeRoom(parentElement.querySelector(".judging"));
   if (!same && data.focus) {
     // Until the field is there, what is typed is meant for it and must not grade.
     desk.deaf = performance.now() + 1500;
     const focus = () => {
-      const field = document.querySelector(data.focus);
-      if (field) { field.focus(); desk.deaf = 0; }
+      const field = document.querySelector(data.field);
+      if (field) {
+        field.focus();
+        if (field.tagName === "INPUT") field.select(); // other words take the place of these
+        desk.deaf = 0;
+      }
       else if (performance.now() < desk.deaf) requestAnimationFrame(focus);
     };
     requestAnimationFrame(focus);

@@ -1,0 +1,63 @@
+"""Page Label when somebody else sits down, another collection is picked, or another page links."""
+
+import shutil
+
+from streamlit.testing.v1 import AppTest
+
+from app.flows.evaluating import evaluate
+from app.workspace import Workspace
+from tests.labelpage import controls, press, send, shown
+
+
+def test_another_collection_begins_without_the_item_of_the_one_before(page, runbooks):
+    for folder in ("data", "labels"):
+        shutil.copytree(runbooks / folder / "runbooks", runbooks / folder / "second")
+    path = runbooks / "labels/second/questions.jsonl"
+    path.write_text(path.read_text().replace('"drain-deadline"', '"other"'))
+    at = page("label", reviewer="Ana", question="drain-deadline", collection="runbooks")
+    assert "drain deadline" in shown(at)
+    at.selectbox(key="pick-collection").select_index(1).run()
+    assert at.query_params["collection"] == ["second"] or at.query_params["collection"] == "second"
+    assert "The link names" not in shown(at)
+
+
+def test_a_link_that_names_what_is_not_there_is_still_told(page):
+    at = page("label", reviewer="Ana", question="no-such")
+    assert "The link names" in shown(at)
+
+
+def test_what_failed_does_not_stand_beside_an_old_success(page, monkeypatch):
+    at = page("label", reviewer="Ana", question="drain-deadline")
+    press(at, "grade-1")
+    assert controls(at)["status"]["saved"]
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("app.core.ledger.write", full)
+    press(at, "grade-2")
+    assert "No space left on device" in shown(at) and controls(at)["status"]["saved"] is None
+
+
+def test_a_press_under_a_name_that_was_changed_meanwhile_saves_nothing(page, runbooks):
+    at = page("label", reviewer="Ana", question="drain-deadline")
+    item = controls(at)["item"]
+    # The browser sends the name that was typed with the press that followed it.
+    at.text_input(key="reviewer").set_value("Ben")
+    send(at, {"act": "grade-2", "item": item, "value": None})
+    assert "the name was changed while" in shown(at).lower()
+    assert not (runbooks / "labels/runbooks/judgments/ana.jsonl").exists()
+    assert not (runbooks / "labels/runbooks/judgments/ben.jsonl").exists()
+
+
+def test_review_leads_back_under_the_name_that_was_typed(page, runbooks, repository):
+    for _ in range(2):
+        evaluate(Workspace.at(runbooks).collection("runbooks"))
+    at = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60)
+    at.query_params["reviewer"] = "nora b"
+    at.run()
+    at.switch_page("pages/review.py").run()
+    assert "compare=" in shown(at) and "reviewer=nora+b" in shown(at)
+    monk = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60).run()
+    monk.query_params["compare"] = "a..b"
+    assert "comes first then" in shown(monk.run())
