@@ -204,7 +204,7 @@ def test_a_retired_pair_is_brought_back_by_whoever_may_decide(judged):
     retiring.retire(read(root), "cem", second, "Broken.")
     retiring.bring_back(read(root), "ann", event.event)
     (line,) = lines(root, "events", "ann")
-    assert (line["kind"], line["undoes"]) == ("restore-label", [event.event])
+    assert (line["kind"], line["restores"]) == ("restore-label", [event.event])
     assert [d.key.chunk for d in disputes(read(root))] == [first.key.chunk]
     assert [d.key.chunk for d in decisions.decisions(read(root))] == [second.key.chunk]
     assert "not retired any more" in conflict(retiring.bring_back, read(root), "eve", event.event)

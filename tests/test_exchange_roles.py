@@ -45,7 +45,7 @@ RETIRED = {
 BACK = {
     "format": 1, "event": "r2", "time": "2026-01-01T00:00:00.000Z", "author": "ann",
     "kind": "restore-label", "question": "q1", "chunk": ["apple", "as-is-v1", "apple"],
-    "undoes": ["r1"],
+    "restores": ["r1"],
 }  # fmt: skip
 
 

@@ -2,11 +2,13 @@
 
 import shutil
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.flows.evaluating import evaluate
 from app.workspace import Workspace
-from tests.labelpage import controls, press, send, shown
+from tests.labelpage import controls, lines, press, send, shown
+from tests.reviewing import filled, opened
 
 
 def test_another_collection_begins_without_the_item_of_the_one_before(page, runbooks):
@@ -48,6 +50,28 @@ def test_a_press_under_a_name_that_was_changed_meanwhile_saves_nothing(page, run
     assert "the name was changed while" in shown(at).lower()
     assert not (runbooks / "labels/runbooks/judgments/ana.jsonl").exists()
     assert not (runbooks / "labels/runbooks/judgments/ben.jsonl").exists()
+
+
+@pytest.mark.parametrize("act", ["later", "next"])
+def test_what_comes_back_comes_last_and_leads_to_nothing_judged(tiny, monkeypatch, act):
+    root = filled(tiny)
+    at = opened(root, monkeypatch, "grade", "ann", question="q1")
+    first = controls(at)["item"]
+    press(at, act)
+    many = 0
+    while controls(at)["item"] not in ("", first) and many < 20:
+        press(at, "grade-1")
+        many += 1
+    assert controls(at)["item"] == first and many > 2
+    press(at, "grade-2")
+    assert controls(at)["item"] == "" and "Nothing is left for you" in shown(at)
+    events = lines(root / "labels/tiny/judgments/ann.jsonl")
+    assert [one["grade"] for one in events if one["kind"] == "grade"] == [1] * many + [2]
+    press(at, "back")
+    press(at, "back")
+    press(at, "grade-0")
+    # From a look back one goes on to what is open: here to nothing.
+    assert controls(at)["item"] == ""
 
 
 def test_review_leads_back_under_the_name_that_was_typed(page, runbooks, repository):

@@ -60,7 +60,8 @@ LINES = [
     WHOLE | {"kind": "example", "event": "e4", "question": "q1", "chunk": ["d", "v", "c"],
              "grade": 2, "text": "Some text.", "of": "e9", "note": "the clearest"},
     WHOLE | {"kind": "practice", "event": "e5", "given": {"p1": 2, "p2": 0}, "skipped": True},
-    WHOLE | {"kind": "restore-label", "question": "q1", "chunk": ["d", "v", "c"], "undoes": ["e0"]},
+    WHOLE | {"kind": "restore-label", "event": "e6", "question": "q1", "chunk": ["d", "v", "c"],
+             "restores": ["e0"]},
 ]  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def test_every_kind_of_event_is_read_as_it_was_written():
         assert type(placed.event) is KINDS[one["kind"]]
         assert placed.event.model_dump(exclude_unset=True) == one
     assert [type(p.event) for p in retirements(parsed(*LINES))] == [Retirement]
-    back = LINES[-1] | {"event": "e6", "undoes": ["e1"]}
+    back = LINES[-1] | {"event": "e7", "restores": ["e1"]}
     assert retirements(parsed(*LINES, back)) == ()
 
 

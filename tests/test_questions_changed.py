@@ -95,7 +95,7 @@ def test_events_of_every_kind_go_out_and_come_back(root, tiny, desk, tmp_path, e
     for name in before:
         (ours / name).unlink()
     answer = desk(ours, "import", "tiny", "labels", path)
-    assert answer.code == 0 and "9 new" in answer.out, answer.err
+    assert answer.code == 0 and "10 new" in answer.out, answer.err
     again = tmp_path / f"again.{ending}"
     assert desk(ours, *words, again).code == 0
     if ending != "xlsx":

@@ -4,7 +4,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.worddiff import MOST_WORDS, Part, change_of, word_diff
@@ -120,6 +120,7 @@ def test_other_changes_are_others(one, other):
 
 
 @given(WORDS, WORDS)
+@example(" a", "a ")
 def test_white_space_makes_no_change(old, new):
     nothing = change_of("a", "a")
     assert change_of(old, old) == nothing

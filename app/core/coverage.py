@@ -138,7 +138,7 @@ class Coverage:
                 # Without the text's hash an event speaks of a chunk's id.
                 self._retiring[event.event] = event.question, event.text_hash or event.key
             elif isinstance(event, Restoration):
-                self._brought_back.update(event.undoes)
+                self._brought_back.update(event.restores)
         before, self._retired = (
             self._retired,
             {about for name, about in self._retiring.items() if name not in self._brought_back},

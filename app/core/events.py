@@ -94,12 +94,12 @@ class Example(_Event):
 
 
 class Restoration(_Event):
-    """Retired labels count again: `undoes` are the events that retired them."""
+    """Retired labels count again: `restores` are the events that retired them."""
 
     kind: Literal["restore-label"]
     question: Id
     chunk: Annotated[list[str], AfterValidator(_key)]
-    undoes: list[Id]
+    restores: list[Id]
 
     @property
     def key(self) -> ChunkKey:
@@ -169,5 +169,5 @@ def of_kind(events: Iterable[Placed[Event]], kind: type[EventT]) -> tuple[Placed
 def retirements(events: Iterable[Placed[Event]]) -> tuple[Placed[Retirement], ...]:
     """The labels that are retired by the events, in their order; without those brought back."""
     every = [*events]
-    back = {name for one in of_kind(every, Restoration) for name in one.event.undoes}
+    back = {name for one in of_kind(every, Restoration) for name in one.event.restores}
     return tuple(one for one in of_kind(every, Retirement) if one.event.event not in back)

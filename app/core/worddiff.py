@@ -66,6 +66,12 @@ def change_of(old: str, new: str) -> str:
 
 def change_in(parts: Sequence[Part]) -> str:
     """The digest `change_of` gives, from the parts."""
+    old, new = (
+        "".join(part.text for part in parts if part.kind != other).split()
+        for other in ("added", "removed")
+    )
+    if old == new:
+        return digest([])  # of blanks that moved, a diff may make words that did
     found: list[list[list[str]]] = []
     for number, part in enumerate(parts):
         if part.kind == "same":

@@ -229,7 +229,7 @@ def _about(
             here = here or event.text_hash in texts
             retired |= {event.event} if here else set()
         elif isinstance(event, Restoration):
-            here = here or not retired.isdisjoint(event.undoes)
+            here = here or not retired.isdisjoint(event.restores)
         if here:
             yield event
 

@@ -65,7 +65,7 @@ def bring_back(loaded: Loaded, author: str, event: str) -> Decided:
                     kind="restore-label",
                     question=one.question,
                     chunk=one.chunk,
-                    undoes=[
+                    restores=[
                         other.event
                         for other in every
                         if (other.author, other.question, other.chunk, other.note) == alike

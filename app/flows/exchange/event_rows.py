@@ -18,11 +18,12 @@ from app.flows.exchange.outcome import Outcome
 COLUMNS = ("question", "question_text", "document", "version", "chunk", "grade", "kind", "reviewer",
            "note", "reason", "time", "blind", "adjudication", "evidence", "text_hash",
            "question_hash", "guidelines", "replaces", "undoes", "no_text", "event", "format",
-           "value", "base", "searched", "settles", "text", "of", "given", "skipped")  # fmt: skip
+           "value", "base", "searched", "settles", "restores", "text", "of", "given",
+           "skipped")  # fmt: skip
 #: Columns that are fields under another name or of another shape.
 _PARTS = ("question_text", "document", "version", "chunk", "reviewer")
 _FLAGS = ("blind", "adjudication", "no_text", "skipped")
-_JSON = ("evidence", "value", "searched", "settles", "given")
+_JSON = ("evidence", "value", "searched", "settles", "restores", "given")
 #: Kinds of events that speak of no chunk.
 _NO_CHUNK = ("question", "retire-question", "practice")
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from app.ui import state
 from app.ui.static import static
 
 _COMPONENT = st.components.v2.component(
@@ -78,6 +79,7 @@ def draw(
         key="controls",
         data={
             "who": who,
+            "name": state.typed_name(),
             "item": item,
             "turn": turn,
             "mode": mode,

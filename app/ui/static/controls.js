@@ -18,6 +18,12 @@ export default function ({ data, setTriggerValue, parentElement }) {
   };
   const send = (act, what, value) => {
     const now = desk.now;
+    const name = document.querySelector('[class*="st-key-reviewer"] input');
+    if (name && now.name !== null && name.value !== now.name) {
+      refuse("The name was being changed: press again.",
+        "presses came while the name was being changed: they were not used.");
+      return;
+    }
     const waiting = now.sent && performance.now() - now.sentAt < 5000;
     if (waiting || onScreen() !== now.item) {
       refuse(`${what} came before the next item was on screen: it was not used.`,
