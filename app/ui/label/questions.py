@@ -75,7 +75,8 @@ def _look_through(loaded: Loaded, reviewer: str, *, may: bool) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         _list(rows, found, name)
-    with right:
+    # Stays in sight while the list is scrolled.
+    with right, st.container(key="question-open"):
         row = known[name]
         if row in found:
             questions_edit.opened(loaded, reviewer, row, may=may)
