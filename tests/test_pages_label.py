@@ -185,7 +185,7 @@ def test_a_link_to_what_is_not_there_says_so_and_shows_what_is_next(label, link,
 def test_a_fault_in_another_reviewers_file_is_told_and_stops_nobody(label, runbooks):
     (runbooks / "labels/runbooks/judgments/ben.jsonl").write_text("{torn and mended badly\n")
     at = label()
-    assert "Some lines of the ledger are refused; grading goes on." in shown(at)
+    assert "Some lines of the ledger are refused and do not count." in shown(at)
     assert "ben" not in shown(at)
     press(at, "grade-2")
     assert "Saved" in shown(at)

@@ -26,7 +26,7 @@ def doubts(bench: Bench) -> None:
     if bench.refused:
         name = bench.loaded.collection.name
         text.notice(
-            f"Some lines of the ledger are refused; grading goes on. See desk check {name}."
+            f"Some lines of the ledger are refused and do not count. See desk check {name}."
         )
 
 
