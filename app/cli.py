@@ -84,7 +84,7 @@ for command in (
 
 def main() -> None:
     """Entry point of the console script."""
-    # Much is read that stays: to look for cycles as often as usual takes a third of the time.
+    # A command reads much that stays: to look for cycles as often as usual is a third of its time.
     gc.set_threshold(100_000, 50, 100)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -62,7 +62,9 @@ def press(at, act, **other):
     stale or hostile browser would send instead.
     """
     assert [b["act"] for b in _all(at)].count(act) == 1
-    return send(at, {"act": act, "item": controls(at)["item"], "value": None, **other})
+    bar = controls(at)
+    told = {"act": act, "item": bar["item"], "acts": bar["acts"], "value": None}
+    return send(at, told | other)
 
 
 def send(at, value):

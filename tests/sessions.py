@@ -73,7 +73,7 @@ class Session:
         message.rerun_script.query_string = self._query
         message.rerun_script.fragment_id = self.seen.fragment
         message.rerun_script.page_script_hash = self._page
-        value = {"act": act, "item": bar["item"], "turn": bar["turn"], "value": None}
+        value = {"act": act, "item": bar["item"], "acts": bar["acts"], "value": None}
         message.rerun_script.widget_states.widgets.append(pressed_state(self.seen.component, value))
         began = time.perf_counter()
         await self._send(message)

@@ -196,6 +196,12 @@ def test_a_retired_pair_is_neither_open_nor_relevant(judged):
     assert label(root, "plum") == ("retired", 0) and disputes(read(root)) == []
 
 
+def write_event(root, author, event):
+    path = root / f"labels/tiny/events/{author}.jsonl"
+    with path.open("a") as file:
+        file.write(json.dumps(event) + "\n")
+
+
 def test_a_retired_pair_is_brought_back_by_whoever_may_decide(judged):
     root = judged(*apart("apple"), *apart("pear"))
     before = read(root).labels.revision
@@ -211,6 +217,21 @@ def test_a_retired_pair_is_brought_back_by_whoever_may_decide(judged):
     retiring.bring_back(read(root), "cem", decisions.decisions(read(root))[0].event.event)
     # As if nobody had retired anything.
     assert read(root).labels.revision == before
+
+
+def test_a_pair_that_two_retired_comes_back_whole_and_no_other(judged):
+    root = judged(*apart("apple"))
+    (dispute,) = disputes(read(root))
+    event = retiring.retire(read(root), "cem", dispute, "Broken.").event
+    (line,) = lines(root, "events", "cem")
+    # Another clone's, and one of a text that stood under the id before.
+    write_event(root, "eve", line | {"event": "eves", "author": "eve", "time": "2026-03-01"})
+    write_event(root, "cem", line | {"event": "older", "text_hash": "0" * 64, "time": "2026-01-01"})
+    retiring.bring_back(read(root), "ann", event.event)
+    (back,) = lines(root, "events", "ann")
+    assert sorted(back["restores"]) == sorted([event.event, "eves"])
+    assert len(disputes(read(root))) == 1
+    assert [d.event.event for d in decisions.decisions(read(root))] == ["older"]
 
 
 @pytest.mark.parametrize("text", [True, False])

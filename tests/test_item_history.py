@@ -183,6 +183,11 @@ def test_changes_of_the_question_retirements_and_adjudications_are_woven_in_by_t
     back = of(root, "ann")
     assert [step.author for step in back.steps] == ["ann", "eve", "bob", "cem", "fay"]
     assert back.steps[0].standing.why == ""
+    # Whoever comes first in the alphabet.
+    (root / "labels/tiny/events/fay.jsonl").rename(root / "labels/tiny/events/abe.jsonl")
+    text = (root / "labels/tiny/events/abe.jsonl").read_text().replace('"fay"', '"abe"')
+    (root / "labels/tiny/events/abe.jsonl").write_text(text)
+    assert [step.author for step in of(root, "ann").steps][-1] == "abe"
 
 
 @pytest.mark.parametrize("time", ["yesterday", "2026-13-01", ""])

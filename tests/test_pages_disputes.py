@@ -139,6 +139,10 @@ def test_a_pair_is_retired_with_a_note(page, root):
     button.click().run()
     assert "retired apple" in shown(at) and "1 of 1" in shown(at)
     assert "Retired by cem" in shown(page("cem", show="decided"))
+    # In the same session the last decision stands above the list: both have their buttons.
+    at.segmented_control(key="pick-show").set_value("decided").run()
+    assert not at.exception and "Something unexpected" not in shown(at)
+    assert len([b for b in at.button if b.label == "Bring back"]) == 2
     back = page("ann", show="decided")
     (button,) = [b for b in back.button if b.label == "Bring back"]
     text = shown(button.click().run())

@@ -17,6 +17,12 @@ def test_headings_lists_emphasis_and_tables():
     assert "<th>grade</th>" in made and "<td>the <em>whole</em> answer</td>" in made
 
 
+def test_a_picture_is_its_own_words_and_a_link_opens_beside_the_page():
+    made = prose('![a "b"](http://203.0.113.9/x.png) and [wiki](https://wiki.example.org/a?b&c)')
+    assert made.startswith("<p>![a &quot;b&quot;](http://203.0.113.9/x.png) and <a ")
+    assert 'href="https://wiki.example.org/a?b&amp;c" target="_blank" rel="noopener' in made
+
+
 @pytest.mark.parametrize(
     "words",
     [

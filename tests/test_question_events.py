@@ -83,6 +83,7 @@ def test_every_kind_of_event_is_read_as_it_was_written():
         ({"kind": 7}, 'kind is "7", which is no event. Write one of retire-label, '
          "restore-label, question, retire-question, example, practice."),
         (line("e1", kind="retire-question", note=" "), "note is blank. Correct the line."),
+        (LINES[-1] | {"restores": []}, "restores names no event. Correct the line."),
         (line("e1", kind="retire-question", values=1), 'unknown key "values". Remove it.'),
         (line("e1") | {"value": Q2}, 'value is the question "q2", not q1. Correct the line.'),
         (line("e1", searched=["plums"]), "searched has no meaning without unsupported_as_of in "

@@ -23,6 +23,12 @@ from app.core.validation import Record
 Grade = Annotated[int, AfterValidator(_grade)]
 
 
+def _some(value: list[str]) -> list[str]:
+    if not value:
+        raise ValueError("names no event")
+    return value
+
+
 class _Event(Record):
     """What events of every kind have: an id, a time (UTC, ISO 8601) and an author."""
 
@@ -99,7 +105,7 @@ class Restoration(_Event):
     kind: Literal["restore-label"]
     question: Id
     chunk: Annotated[list[str], AfterValidator(_key)]
-    restores: list[Id]
+    restores: Annotated[list[Id], AfterValidator(_some)]
 
     @property
     def key(self) -> ChunkKey:

@@ -222,15 +222,14 @@ def _about(
     events: Sequence[Retirement | Restoration | Example], key: ChunkKey, texts: set[object]
 ) -> Iterator[Retirement | Restoration | Example]:
     """Those about a chunk or its texts; what brings back is about what it brings back."""
-    retired: set[str] = set()
+    retired = {
+        event.event
+        for event in events
+        if isinstance(event, Retirement) and (event.key == key or event.text_hash in texts)
+    }
     for event in events:
-        here = event.key == key
-        if isinstance(event, Retirement):
-            here = here or event.text_hash in texts
-            retired |= {event.event} if here else set()
-        elif isinstance(event, Restoration):
-            here = here or not retired.isdisjoint(event.restores)
-        if here:
+        brings = isinstance(event, Restoration) and not retired.isdisjoint(event.restores)
+        if event.key == key or event.event in retired or brings:
             yield event
 
 

@@ -19,11 +19,12 @@ def retire(loaded: Loaded, author: str, dispute: Dispute, note: str) -> Decided:
     """
     require_adjudicator(loaded.collection.workspace, author)
     why = stated(note, "the note", "Say in a sentence why the pair no longer counts")
+    time = now()  # one for all: what was retired together comes back together
     events = [
         Retirement(
             format=1,
             event=event_id(),
-            time=now(),
+            time=time,
             author=author,
             kind="retire-label",
             question=dispute.question,
@@ -46,31 +47,36 @@ def retire(loaded: Loaded, author: str, dispute: Dispute, note: str) -> Decided:
 def bring_back(loaded: Loaded, author: str, event: str) -> Decided:
     """Let a retired pair count again as its judgments say, whoever retired it.
 
-    What was retired with it, for the same reason at one chunk, comes back too. Raises InvalidInput
-    where the author may not adjudicate, LabelConflict where the event retires nothing now,
-    LabelNotSaved where the disk refuses.
+    What was retired with it comes back too, and nothing of it stays retired by somebody else's
+    event, which a merge may have brought. Raises InvalidInput where the author may not adjudicate,
+    LabelConflict where the event retires nothing now, LabelNotSaved where the disk refuses.
     """
     require_adjudicator(loaded.collection.workspace, author)
 
     def standing() -> Restoration:
         every = [one.event for one in retirements(loaded.collection.events.read().events)]
-        for one in every:
-            if one.event == event:
-                alike = (one.author, one.question, one.chunk, one.note)
-                return Restoration(
-                    format=1,
-                    event=event_id(),
-                    time=now(),
-                    author=author,
-                    kind="restore-label",
-                    question=one.question,
-                    chunk=one.chunk,
-                    restores=[
-                        other.event
-                        for other in every
-                        if (other.author, other.question, other.chunk, other.note) == alike
-                    ],
-                )
+        found = next((one for one in every if one.event == event), None)
+        if found is not None:
+            together = (found.author, found.time, found.question, found.chunk)
+            about = {
+                one.text_hash or one.key
+                for one in every
+                if (one.author, one.time, one.question, one.chunk) == together
+            }
+            return Restoration(
+                format=1,
+                event=event_id(),
+                time=now(),
+                author=author,
+                kind="restore-label",
+                question=found.question,
+                chunk=found.chunk,
+                restores=[
+                    one.event
+                    for one in every
+                    if one.question == found.question and (one.text_hash or one.key) in about
+                ],
+            )
         raise LabelConflict(
             "that pair is not retired any more", remedy="Look at the decisions again"
         )

@@ -13,8 +13,9 @@ from threading import Lock
 class ForGood:
     """A block that reads what stays; several threads may be in one at once.
 
-    What is made inside is not looked through for cycles, then or later. What is no longer referred
-    to is freed as ever; only a cycle that was made meanwhile would stay.
+    What there is when the last one leaves is not looked through for cycles any more. What is no
+    longer referred to is freed as ever; only cycles among what there was would stay, which is
+    little: a collection's records refer to one another one way.
     """
 
     def __init__(self) -> None:

@@ -129,8 +129,8 @@ def pick_reviewer() -> str | None:
 
 def typed_name() -> str | None:
     """The name typed on page Label in this session, for links that lead back there."""
-    name: str | None = st.session_state.get("kept-reviewer")
-    return name or None
+    name: str = st.session_state.get("kept-reviewer") or ""
+    return "".join(name.splitlines()) or None  # as the field shows what a link says
 
 
 def pick_question(loaded: Loaded) -> str:

@@ -51,10 +51,20 @@ def test_a_switch_says_whether_it_is_on(reviewer):
     assert cat.events == []
 
 
+def tree(page):
+    """What a screen reader is given of a page."""
+    client = page.context.new_cdp_session(page)
+    nodes = client.send("Accessibility.getFullAXTree")["nodes"]
+    return [node for node in nodes if not node["ignored"]]
+
+
 def test_a_screen_reader_hears_what_was_saved(reviewer):
     dee = reviewer("dee").open(question="q1")
     said = dee.page.locator('.saved[role="status"]')
     said.evaluate("place => { place.heard = 1; }")
+    # Also while it is empty: what comes together with its place is not read out.
+    roles = [node["role"]["value"] for node in tree(dee.page)]
+    assert roles.count("status") >= 3 and "alert" in roles
     dee.press("1")
     expect(said).to_contain_text("Saved")
     # A place that was there before: only what changes in one is read out.

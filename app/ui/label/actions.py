@@ -24,11 +24,14 @@ def press(collection: str, reviewer: str) -> None:
     """A key: does what it stands for, if its item is the one on screen."""
     found = controls.pressed()
     if found is not None:
-        act(collection, reviewer, str(found.get("act")), str(found.get("item")), found.get("value"))
+        name, of, acts = str(found.get("act")), str(found.get("item")), found.get("acts")
+        act(collection, reviewer, name, of, acts, found.get("value"))
 
 
-def act(collection: str, reviewer: str, name: str, of: str, value: object = None) -> None:
-    """A key or a button of the item with this id."""
+def act(
+    collection: str, reviewer: str, name: str, of: str, acts: object, value: object = None
+) -> None:
+    """A key or a button of the item with this id, pressed after so many acts."""
     session = session_of(collection, reviewer)
     session.refused = None
     with state.acting():
@@ -36,6 +39,11 @@ def act(collection: str, reviewer: str, name: str, of: str, value: object = None
         if name != "undo" and (shown.id if shown else "") != of:
             session.refused = "That was meant for another item than the one on screen: not used."
             return
+        if name == "undo" and acts != session.acts:
+            # An undo is of no item: sent again, because the server was slow, it would be two.
+            session.refused = "That was pressed before the last one was done: not used."
+            return
+        session.acts += 1
         if shown is not None and name in _ON_ITEM:
             _ON_ITEM[name](_Act(session, collection, reviewer, shown, value))
         elif name in _ANYWHERE:

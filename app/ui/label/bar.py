@@ -46,12 +46,8 @@ _MODE_KEYS = {
     "search": {"s": "search", "z": "undo", "Escape": "escape"},
     "grade": {**_ITEM, **_ALWAYS, "Escape": "escape"},
 }
-#: What judges nothing, for who may read alone.
-_READING = {
-    **{key: _ITEM[key] for key in ("h", "b", "d", "s", "ArrowRight")},
-    "ArrowLeft": "back",
-    "Escape": "escape",
-}
+#: Acts of who may read but not grade.
+_READING = ("back", "next", "words", "around", "document", "search", "escape")
 #: What can be said with a grade, and what can be shown with a chunk: act, key and words.
 _SAYING = (("note", "n", "Note"), ("evidence", "e", "Evidence"))
 _SHOWING = (
@@ -84,6 +80,7 @@ def draw(
             reviewer,
             item.id if item else "",
             session.turn,
+            session.acts,
             session.mode,
             _keys(session, item, may=may),
             partial(actions.press, name, reviewer),
@@ -97,11 +94,8 @@ def draw(
 
 
 def _keys(session: Session, item: Item | None, *, may: bool) -> Mapping[str, str]:
-    if item is None:
-        return _ALWAYS
-    if not may:
-        return _READING
-    return _MODE_KEYS[session.mode]
+    keys = _MODE_KEYS[session.mode] if item is not None else _ALWAYS
+    return keys if may else {key: act for key, act in keys.items() if act in _READING}
 
 
 def _fields(bench: Bench, session: Session, item: Item) -> None:
@@ -136,21 +130,21 @@ def _judging(bench: Bench, session: Session, turn: Turn, *, may: bool) -> Iterat
     if session.mode == "reason":
         yield Button("", "", "Why?")
         for key, why in actions.REASON_KEYS.items():
-            yield Button(f"reason-{key}", key, why.capitalize(), "second", judges=True)
+            yield Button(f"reason-{key}", key, why.capitalize(), "second", once=True)
         yield Button("escape", "Esc", "Back")
         return
     # The grades first and always alike: a hand that knows where they are must not meet another.
     for grade, meaning in bench.loaded.collection.settings.grade_words.items():
         given = turn.own is not None and turn.own.grade == grade
         yield Button(
-            f"grade-{grade}", str(grade), meaning, "first", judges=True,
+            f"grade-{grade}", str(grade), meaning, "first", once=True,
             on=given if turn.own is not None else None, title="You gave this" if given else None,
         )  # fmt: skip
     yield Button("reason", "x", "Cannot judge", "second")
-    yield Button("later", "l", "Later", "second", judges=True)
+    yield Button("later", "l", "Later", "second", once=True)
     if turn.stale is not None:
         words = f"Still {words_of(turn.stale.event).removeprefix('grade ')}"
-        yield Button("still", "y", words, "second", judges=True)
+        yield Button("still", "y", words, "second", once=True)
 
 
 def _tools(session: Session, turn: Turn, *, may: bool) -> Iterator[Button]:
@@ -165,7 +159,7 @@ def _tools(session: Session, turn: Turn, *, may: bool) -> Iterator[Button]:
     elif turn.item is None and session.trail:
         yield Button("back", "←", "Back")
     if turn.strip and may:
-        yield Button("undo", "z", "Undo")
+        yield Button("undo", "z", "Undo", once=True)
 
 
 def _status(session: Session) -> controls.Status:

@@ -32,7 +32,7 @@ _COMPONENT = st.components.v2.component(
 class Button:
     """A button and the key that does the same; without an act it is plain words.
 
-    `judges`: a second press in quick succession is no second judgment. `on`: whether what it shows
+    `once`: the second click of a double click does not count. `on`: whether what it shows
     is shown, or what it says was said; None for what is no switch. `title` is told by the mouse.
     """
 
@@ -40,7 +40,7 @@ class Button:
     key: str
     words: str
     kind: Literal["first", "second", "quiet", "switch"] = "quiet"
-    judges: bool = False
+    once: bool = False
     on: bool | None = None
     title: str | None = None
 
@@ -59,6 +59,7 @@ def draw(
     who: str,
     item: str,
     turn: int,
+    acts: int,
     mode: str,
     keys: Mapping[str, str],
     on_press: Callable[[], None],
@@ -71,7 +72,8 @@ def draw(
 ) -> None:
     """Draw two rows of buttons and listen for keys while an item is on screen.
 
-    `who` sits there. `keys` are the acts of this mode by key; `field` is a selector of the field
+    `who` sits there and has done so many `acts`, by which a press that was sent twice is known.
+    `keys` are the acts of this mode by key; `field` is a selector of the field
     the mode is about, which has the `focus` once this turn is drawn. A new item is shown from its
     top.
     """
@@ -82,6 +84,7 @@ def draw(
             "name": state.typed_name(),
             "item": item,
             "turn": turn,
+            "acts": acts,
             "mode": mode,
             "keys": dict(keys),
             "judging": [asdict(button) for button in judging],

@@ -106,11 +106,11 @@ def bring_back(collection: str, reviewer: str, event: str) -> None:
         go_to(done.event.question, done.event.key)
 
 
-def bring_back_button(loaded: Loaded, reviewer: str, event: Retirement) -> None:
-    """One click lets a retired pair count again."""
+def bring_back_button(loaded: Loaded, reviewer: str, event: Retirement, where: str) -> None:
+    """One click lets a retired pair count again; `where` tells its places on one page apart."""
     st.button(
         "Bring back",
-        key=f"bring-back-{event.event}",
+        key=f"bring-back-{where}-{event.event}",
         type="tertiary",
         icon=":material/undo:",
         on_click=bring_back,
@@ -156,20 +156,20 @@ def _last(loaded: Loaded, reviewer: str, dispute: Dispute | None) -> None:
             )
             decision = next((d for d in decisions(loaded) if d.event.event == event.event), None)
             if decision is not None and decision.example is None:
-                propose_button(loaded, reviewer, decision)
+                propose_button(loaded, reviewer, decision, "last")
             elif decision is not None:
                 text.caption("Proposed as an example for the guidelines")
         elif isinstance(event, Retirement):
-            bring_back_button(loaded, reviewer, event)
+            bring_back_button(loaded, reviewer, event, "last")
     if done.notice:
         text.notice(done.notice)
 
 
-def propose_button(loaded: Loaded, reviewer: str, decision: Decision) -> None:
-    """One click proposes a decision as an example for the guidelines."""
+def propose_button(loaded: Loaded, reviewer: str, decision: Decision, where: str) -> None:
+    """One click proposes a decision as an example for the guidelines; `where` as above."""
     st.button(
         "Propose as an example",
-        key=f"propose-{decision.event.event}",
+        key=f"propose-{where}-{decision.event.event}",
         type="tertiary",
         help="Lists it under Decided, for whoever writes the guidelines.",
         on_click=_propose,

@@ -126,7 +126,7 @@ def _decision(loaded: Loaded, reviewer: str, decision: Decision) -> str:
 def _actions(loaded: Loaded, reviewer: str, decision: Decision) -> None:
     event = decision.event
     if not isinstance(event, Judgment):
-        deciding.bring_back_button(loaded, reviewer, event)
+        deciding.bring_back_button(loaded, reviewer, event, "list")
         return
     name = loaded.collection.name
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -142,7 +142,7 @@ def _actions(loaded: Loaded, reviewer: str, decision: Decision) -> None:
         if decision.example is not None:
             text.caption(f"Proposed as an example by {decision.example.author}")
         elif decision.chunk is not None and not decision.stale:
-            deciding.propose_button(loaded, reviewer, decision)
+            deciding.propose_button(loaded, reviewer, decision, "list")
 
 
 def _examples(loaded: Loaded, reviewer: str, standing: set[str], hidden: set[str]) -> None:

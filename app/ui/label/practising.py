@@ -19,7 +19,7 @@ def offered(bench: Bench, reviewer: str) -> bool:
     name = bench.loaded.collection.name
     if (name, reviewer) in done or identity.why_not_grade(reviewer) is not None:
         return False
-    if st.session_state.get("practising") == (name, reviewer):
+    if (name, reviewer) in _places():
         return True
     if has_practised(bench.loaded, reviewer):
         _done(name, reviewer)
@@ -27,14 +27,20 @@ def offered(bench: Bench, reviewer: str) -> bool:
     return bool(practice_items(bench.loaded.collection))
 
 
+def _places() -> dict[tuple[str, str], int]:
+    """Where everybody is who practises in this session, by collection and reviewer."""
+    found: dict[tuple[str, str], int] = st.session_state.setdefault("practising", {})
+    return found
+
+
 def show(bench: Bench, name: str, reviewer: str) -> None:
     """The offer, then one item after the other, then the result."""
     items = practice_items(bench.loaded.collection)
     given: dict[str, int] = st.session_state.setdefault(f"practice-{name}-{reviewer}", {})
-    if st.session_state.get("practising") != (name, reviewer):
+    if (name, reviewer) not in _places():
         _offer(name, reviewer, len(items))
         return
-    number = st.session_state.setdefault("practice-at", 0)
+    number = _places()[name, reviewer]
     if number >= len(items):
         _result(items, given, name, reviewer)
         return
@@ -84,18 +90,20 @@ def _item(
     if grade is None:
         acts = {str(one): f"give-{one}" for one in words}
         buttons = [
-            Button(f"give-{one}", str(one), meaning, "first", judges=True)
+            Button(f"give-{one}", str(one), meaning, "first", once=True)
             for one, meaning in words.items()
         ]
     else:
         acts = {"ArrowRight": "next", "Enter": "next"}
         said = "See the result" if number + 1 == many else "Next"
-        buttons = [Button("next", "→", said, "first")]
+        buttons = [Button("next", "→", said, "first", once=True)]
     with st.container(key="bar", gap="xxsmall"):
+        state.show_failures()
         controls.draw(
             reviewer,
             f"practice-{item.id}",
             2 * number + (grade is not None),
+            len(given),
             "practice",
             acts,
             partial(_press, given, item.id, name, reviewer),
@@ -130,13 +138,13 @@ def _press(given: dict[str, int], item: str, name: str, reviewer: str) -> None:
     if act == "stop":
         _skip(name, reviewer)
     elif act == "next":
-        st.session_state["practice-at"] += 1
+        _places()[name, reviewer] += 1
     else:
         given.setdefault(item, int(act.removeprefix("give-")))
 
 
 def _begin(name: str, reviewer: str) -> None:
-    st.session_state["practising"], st.session_state["practice-at"] = (name, reviewer), 0
+    _places()[name, reviewer] = 0
 
 
 def _skip(name: str, reviewer: str) -> None:
@@ -155,4 +163,4 @@ def _end(name: str, reviewer: str, given: dict[str, int]) -> None:
 
 def _done(name: str, reviewer: str) -> None:
     st.session_state.setdefault("practised", set()).add((name, reviewer))
-    st.session_state.pop("practising", None)
+    _places().pop((name, reviewer), None)

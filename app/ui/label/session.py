@@ -54,6 +54,7 @@ class Session:
     notice: str | None = None
     refused: str | None = None
     turn: int = 0
+    acts: int = 0
     url: tuple[str | None, str | None] = (None, None)
 
     def wish(self) -> Wish:

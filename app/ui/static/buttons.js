@@ -36,7 +36,7 @@ function newButton(button) {
   return element;
 }
 
-// The places of the words stay, so that a screen reader says what changes in them.
+// The places of the words stay, also empty: a screen reader says what changes in a place it knows.
 function drawStatus(place, status) {
   for (const kind of ["refused", "saved", "notice"]) {
     place.querySelector(`.${kind}`).textContent = status[kind] ?? "";

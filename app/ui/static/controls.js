@@ -32,7 +32,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     }
     now.sent = act;
     now.sentAt = performance.now();
-    now.send("press", { act, item: now.item, turn: now.turn, value: value ?? null });
+    now.send("press", { act, item: now.item, acts: now.acts, value: value ?? null });
   };
   const onKey = (event) => {
     const now = desk.now;
@@ -41,6 +41,8 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (event.key === "Escape" && typing(element)) { element.blur(); return; }
     if (typing(element) || document.querySelector('[role="dialog"]')) return;
     if (performance.now() < desk.deaf) return;
+    // What has the focus is pressed by Enter, whatever else the key may mean.
+    if (event.key === "Enter" && element.closest?.("a, button, summary, [role=radio], [role=option]")) return;
     if (event.key === "g") {
       const guide = document.querySelector("details.desk-guide");
       if (guide && !event.repeat) guide.open = !guide.open;
@@ -55,7 +57,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (!event.repeat) send(act, `The key ${event.key}`);
   };
   const press = (button, again) => {
-    if (again && button.judges) {
+    if (again && button.once) {
       // Nobody reads the next item within a double click.
       refuse("A double click counts once.", "clicks came too fast: they were not used.");
       return;
