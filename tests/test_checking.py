@@ -78,7 +78,7 @@ def test_reviewers_who_disagree(indexed, collection_of):
     (sentence,) = findings(check_of(indexed(labels=labels)))
     assert sentence == (
         "1 disputed pair (reviewers disagree): q1 with apple. "
-        'Adjudicate: append a grade with "adjudication":true to a ledger file.'
+        "Decide it on page Label, under Disputes."
     )
 
 
@@ -96,7 +96,7 @@ def test_what_nobody_could_judge(indexed, collection_of):
     (sentence,) = findings(check_of(indexed(labels=labels)))
     assert sentence == (
         "1 unjudgeable pair (everybody said cannot judge): q1 with pear. "
-        "Let somebody else judge, or retire the label."
+        "Let somebody else judge, or retire the pair on page Label, under Disputes."
     )
 
 
@@ -252,7 +252,7 @@ def test_a_label_on_a_chunk_that_is_not_eligible(tiny, desk):
     root = tiny(texts, labels=[("q1", "a", 2)], settings='[eligible]\nstatus = "ok"')
     assert desk(root, "evaluate", "tiny").err == (
         f"error: {LABELS}:1: the chunk a is labeled but not eligible. Correct the filter in "
-        "collection.toml, or withdraw or retire the label.\n"
+        "collection.toml, or withdraw or retire the pair on page Label, under Disputes.\n"
     )
 
 
@@ -266,3 +266,20 @@ def test_nothing_that_may_be_found(tiny, desk):
         assert desk(root, command, "tiny").err == sentence
     assert not (root / "data/tiny/vectors").exists()
     assert f"  {sentence}" in desk(root, "check", "tiny").out
+
+
+def test_what_brings_back_what_was_never_retired_is_a_finding(tiny, desk):
+    root = tiny()
+    folder = root / "labels/tiny/events"
+    folder.mkdir()
+    line = {
+        "format": 1, "event": "r2", "time": "2026-01-01T00:00:00.000Z", "author": "ann",
+        "kind": "restore-label", "question": "q1", "chunk": ["apple", "as-is-v1", "apple"],
+        "restores": ["r1x"],
+    }  # fmt: skip
+    (folder / "ann.jsonl").write_text(json.dumps(line) + "\n")
+    answer = desk(root, "check", "tiny")
+    assert (
+        'labels/tiny/events/ann.jsonl:1: restores "r1x", which retires nothing of the question. '
+        "Write the event id of a line with kind retire-label." in answer.out
+    )

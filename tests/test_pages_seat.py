@@ -74,6 +74,42 @@ def test_what_comes_back_comes_last_and_leads_to_nothing_judged(tiny, monkeypatc
     assert controls(at)["item"] == ""
 
 
+def test_an_undo_that_was_sent_twice_takes_back_one(page, runbooks):
+    at = page("label", reviewer="Ana", question="drain-deadline")
+    for _ in range(3):
+        press(at, "grade-1")
+    acts = controls(at)["acts"]
+    press(at, "undo")
+    # A server that hangs gets the same key again, sent for the same screen.
+    press(at, "undo", acts=acts)
+    assert "before the last one was done" in shown(at)
+    events = lines(runbooks / "labels/runbooks/judgments/ana.jsonl")
+    assert [one["kind"] for one in events] == ["grade"] * 3 + ["withdraw"]
+
+
+def test_practice_goes_on_where_it_was_when_somebody_else_sat_there(page):
+    at = page("label", reviewer="Ana")
+    at.button(key="practise").click().run()
+    press(at, "give-1")
+    press(at, "next")
+    assert "Practice 2 of 5" in shown(at)
+    at.text_input(key="reviewer").set_value("Ben").run()
+    at.button(key="skip-practice").click().run()
+    at.text_input(key="reviewer").set_value("Ana").run()
+    assert "Practice 2 of 5" in shown(at)
+
+
+def test_practice_that_cannot_be_ended_says_why(page, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    at = page("label", reviewer="Ana")
+    at.button(key="practise").click().run()
+    monkeypatch.setattr("app.core.ledger.write", full)
+    press(at, "stop")
+    assert "No space left on device" in shown(at) and "Practice 1 of 5" in shown(at)
+
+
 def test_review_leads_back_under_the_name_that_was_typed(page, runbooks, repository):
     for _ in range(2):
         evaluate(Workspace.at(runbooks).collection("runbooks"))

@@ -141,6 +141,8 @@ def test_without_the_role_there_is_something_to_read(opened):
     assert "The whole document" in shown(at)
     press(at, "next")
     assert chunk_on_screen(at) not in (None, before)
+    press(at, "search")
+    assert set(controls(at)["keys"].values()) == {"search", "escape"}
     send(at, {"act": "grade-2", "item": controls(at)["item"], "value": None})
     assert not Path(LEDGER).exists()
     assert "Scores at K" in shown(opened(PROXY + ROLES, "retrieve", email="dan@example.org"))

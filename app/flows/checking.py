@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core.errors import DeskError, EngineError, InvalidInput, NotReady, Problem
+from app.core.events import Restoration, of_kind
 from app.core.grades import live
+from app.core.judgments import Retirement
 from app.core.model import ChunkKey
 from app.core.text import shown
 from app.flows.embedders import make_embedder
@@ -62,7 +64,8 @@ def check(
         team = read_team(workspace.data)
     except DeskError as error:
         return CheckReport(name, error.problems, _wrong(compared), (), {}, compared)
-    findings = [*labels.conflicts, *_label_findings(loaded), *_index_findings(loaded)]
+    findings = [*labels.conflicts, *_label_findings(loaded), *_event_findings(loaded)]
+    findings += _index_findings(loaded)
     findings += [*_role_findings(loaded, team), *_wrong(compared)]
     states = Counter(label.state for label in labels.pairs.values())
     kinds = Counter(labels.kinds.values())
@@ -93,12 +96,12 @@ def _label_findings(loaded: Loaded) -> list[Problem]:
         "disputed": (
             "disputed pair",
             "reviewers disagree",
-            'Adjudicate: append a grade with "adjudication":true to a ledger file',
+            "Decide it on page Label, under Disputes",
         ),
         "cannot-judge": (
             "unjudgeable pair",
             "everybody said cannot judge",
-            "Let somebody else judge, or retire the label",
+            "Let somebody else judge, or retire the pair on page Label, under Disputes",
         ),
     }
     found: list[Problem] = []
@@ -109,6 +112,22 @@ def _label_findings(loaded: Loaded) -> list[Problem]:
             message = f"{count(len(pairs), noun)} ({cause}): {question} with {key.short()}"
             found.append(Problem(message + (" for one" if len(pairs) > 1 else ""), remedy=remedy))
     return found
+
+
+def _event_findings(loaded: Loaded) -> list[Problem]:
+    """What is to be brought back and was never retired; on a page that cannot happen."""
+    events = loaded.collection.events.read().events
+    retired = {(one.event.question, one.event.event) for one in of_kind(events, Retirement)}
+    return [
+        Problem(
+            f"restores {shown(name)}, which retires nothing of the question",
+            placed.place,
+            "Write the event id of a line with kind retire-label",
+        )
+        for placed in of_kind(events, Restoration)
+        for name in placed.event.restores
+        if (placed.event.question, name) not in retired
+    ]
 
 
 def _role_findings(loaded: Loaded, team: Team) -> list[Problem]:
