@@ -252,7 +252,7 @@ def test_a_label_on_a_chunk_that_is_not_eligible(tiny, desk):
     root = tiny(texts, labels=[("q1", "a", 2)], settings='[eligible]\nstatus = "ok"')
     assert desk(root, "evaluate", "tiny").err == (
         f"error: {LABELS}:1: the chunk a is labeled but not eligible. Correct the filter in "
-        "collection.toml, or withdraw or retire the pair on page Label, under Disputes.\n"
+        "collection.toml, or withdraw or retire the label.\n"
     )
 
 
