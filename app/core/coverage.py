@@ -135,14 +135,13 @@ class Coverage:
             self._brought_back.clear()
         for _, event in added.events:
             if isinstance(event, Retirement):
-                # Without the text's hash an event speaks of a chunk's id.
-                self._retiring[event.event] = event.question, event.text_hash or event.key
+                self._retiring[event.event] = event.question, event.about
             elif isinstance(event, Restoration):
                 self._brought_back.update(event.restores)
-        before, self._retired = (
-            self._retired,
-            {about for name, about in self._retiring.items() if name not in self._brought_back},
-        )
+        before = self._retired
+        self._retired = {
+            about for name, about in self._retiring.items() if name not in self._brought_back
+        }
         return {question for question, _ in before ^ self._retired if question in self._questions}
 
     def is_retired(self, pair: Pair) -> bool:

@@ -163,6 +163,11 @@ class Retirement(Record):
         """The chunk's key."""
         return ChunkKey(*self.chunk)
 
+    @property
+    def about(self) -> str | ChunkKey:
+        """What it speaks of: the text's hash, without one the chunk's key."""
+        return self.text_hash or self.key
+
 
 def now() -> str:
     """UTC, to the millisecond, as ISO 8601 with a Z."""

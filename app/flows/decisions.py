@@ -57,9 +57,8 @@ def decisions(loaded: Loaded) -> list[Decision]:
         key = event.key if chunk is None else chunk.key
         found.append(Decision(event, key, chunk, not fresh, judgments, proposed.get(event.event)))
     for one in retired:
-        about = one.text_hash or one.key
-        chunk = _chunk(loaded, one.key, about)
-        judgments = said.of(one.question, about, None)
+        chunk = _chunk(loaded, one.key, one.about)
+        judgments = said.of(one.question, one.about, None)
         found.append(Decision(one, one.key, chunk, False, judgments, None))
     return sorted(found, key=lambda one: (one.event.time, one.event.event), reverse=True)
 

@@ -53,40 +53,31 @@ def bring_back(loaded: Loaded, author: str, event: str) -> Decided:
     """
     require_adjudicator(loaded.collection.workspace, author)
 
-    def standing() -> Restoration:
+    with one_at_a_time(loaded):
         every = [one.event for one in retirements(loaded.collection.events.read().events)]
         found = next((one for one in every if one.event == event), None)
-        if found is not None:
-            together = (found.author, found.time, found.question, found.chunk)
-            about = {
-                one.text_hash or one.key
-                for one in every
-                if (one.author, one.time, one.question, one.chunk) == together
-            }
-            return Restoration(
-                format=1,
-                event=event_id(),
-                time=now(),
-                author=author,
-                kind="restore-label",
-                question=found.question,
-                chunk=found.chunk,
-                restores=[
-                    one.event
-                    for one in every
-                    if one.question == found.question and (one.text_hash or one.key) in about
-                ],
+        if found is None:
+            raise LabelConflict(
+                "that pair is not retired any more", remedy="Look at the decisions again"
             )
-        raise LabelConflict(
-            "that pair is not retired any more", remedy="Look at the decisions again"
+        call = _call(found)
+        about = {one.about for one in every if _call(one) == call}
+        restoration = Restoration(
+            format=1,
+            event=event_id(),
+            time=now(),
+            author=author,
+            kind="restore-label",
+            question=found.question,
+            chunk=found.chunk,
+            restores=[
+                one.event for one in every if one.question == found.question and one.about in about
+            ],
         )
+        notice = loaded.collection.events.append(file_name(author), restoration.model_dump())
+    return Decided(restoration, notice)
 
-    restoration: list[Restoration] = []
 
-    def lines(_: object) -> list[bytes]:
-        restoration.append(standing())
-        return [line_of(restoration[-1].model_dump())]
-
-    with one_at_a_time(loaded):
-        notice = loaded.collection.events.append_lines(file_name(author), lines)
-    return Decided(restoration[-1], notice)
+def _call(event: Retirement) -> tuple[object, ...]:
+    """What the retirements that `retire` wrote at once have in common, and no others."""
+    return event.author, event.time, event.question, event.chunk

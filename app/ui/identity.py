@@ -66,7 +66,7 @@ def confirm(reviewer: str) -> None:
     if sign_in is None:
         # A name that was typed comes with the press that followed it.
         typed = st.session_state.get("reviewer")
-        if typed is not None and (reviewer_id(typed) if typed.strip() else None) != reviewer:
+        if typed is not None and state.reviewer_of(typed) != reviewer:
             raise NotReady(
                 f"the name was changed while {shown(reviewer)} was on screen",
                 remedy="Nothing was saved: press again",

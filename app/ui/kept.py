@@ -17,7 +17,7 @@ from app.flows.claims import Claims
 from app.flows.loading import Loaded, load
 from app.flows.pooling import pool_of, trimmed
 from app.flows.sharing.unpublished import Watch
-from app.ui.memory import FOR_GOOD
+from app.ui.memory import for_good
 from app.workspace import Collection, Signature, Workspace, signature_of
 
 #: Filled engines kept in memory; the oldest goes first.
@@ -96,7 +96,7 @@ class Kept:
             if one.bench is not None and _stands_on(one.bench, loaded) and one.guidelines == pin:
                 one.bench.renew(pool)
             else:
-                with FOR_GOOD:
+                with for_good():
                     one.bench = Bench(loaded, pool, one.claims)
             one.guidelines, one.runs = pin, runs
             return one.bench
@@ -115,7 +115,7 @@ class Kept:
         asked = collection.question_signature()
         judged = collection.label_signature() if labels or kept is None else kept.labels
         if kept is None or kept.source != source:
-            with FOR_GOOD:
+            with for_good():
                 kept = _One(collection, source, asked, judged, load(collection), claims)
         elif (kept.asked, kept.labels) != (asked, judged):
             questions = kept.loaded.questions

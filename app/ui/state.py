@@ -124,6 +124,11 @@ def pick_reviewer() -> str | None:
     """The reviewer's identity from the typed name (also `?reviewer=`), or None without one."""
     name = st.text_input("Your name", key="reviewer", bind="query-params", max_chars=60)
     st.session_state["kept-reviewer"] = name
+    return reviewer_of(name)
+
+
+def reviewer_of(name: str | None) -> str | None:
+    """The identity of a typed name; None for a blank one. Raises InvalidInput for a refused one."""
     return reviewer_id(name) if name and name.strip() else None
 
 

@@ -12,7 +12,7 @@ from app.flows.bench import Bench
 from app.flows.labeling import Item, Said, item, words_of
 from app.ui import identity, seen, state
 from app.ui.label import controls, drafts
-from app.ui.label.session import Mode, Session, session_of
+from app.ui.label.session import Mode, Place, Session, session_of
 from app.ui.label.times import when
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
@@ -69,18 +69,17 @@ class _Act:
         return self.item
 
 
-class _Done:
-    """The places of a trail that a judgment need not lead to: judged, put off or passed."""
+def _onward(act: _Act) -> None:
+    """On along the trail, past what a judgment need not lead to: judged, put off or passed."""
+    session = act.session
 
-    def __init__(self, bench: Bench, reviewer: str, session: Session) -> None:
-        self._own, self._bench, self._passed = bench.own(reviewer), bench, session.passed
-
-    def __contains__(self, place: object) -> bool:
-        assert isinstance(place, tuple)
+    def done(place: Place) -> bool:
         question, key = place
-        chunk = self._bench.loaded.corpus.chunks.get(key)
-        pair = (question, chunk.text_hash if chunk else "")
-        return pair in self._own.fresh or pair in self._own.later or pair in self._passed
+        chunk, own = act.bench.loaded.corpus.chunks.get(key), act.bench.own(act.reviewer)
+        pair = question, chunk.text_hash if chunk else ""
+        return pair in own.fresh or pair in own.later or pair in session.passed
+
+    session.advance(done)
 
 
 def _say(act: _Act, said: Said) -> None:
@@ -106,7 +105,7 @@ def _say(act: _Act, said: Said) -> None:
     if session.searching:
         session.mode = "search"  # back to what was found
     else:
-        session.advance(_Done(act.bench, act.reviewer, session))
+        _onward(act)
 
 
 def _grade(act: _Act, grade: int) -> None:
@@ -143,7 +142,7 @@ def _still(act: _Act) -> None:
     session.notice = renewed.notice
     session.mode = "grade"
     session.drafts.pop(act.shown.id, None)
-    session.advance(_Done(act.bench, act.reviewer, session))
+    _onward(act)
 
 
 def _undo(act: _Act) -> None:

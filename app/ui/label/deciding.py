@@ -88,34 +88,28 @@ def _retire(
             go_to(following.question, following.key)
 
 
-def take_back(collection: str, reviewer: str, event: str) -> None:
-    """Withdraw one's own adjudication; for a button."""
-    with state.acting():
-        identity.confirm(reviewer)
-        done = adjudicating.take_back(state.load_collection(collection), reviewer, event)
-        _remember(collection, reviewer, done, f"taken back for {done.event.key.short()}")
-        go_to(done.event.question, done.event.key)
-
-
-def bring_back(collection: str, reviewer: str, event: str) -> None:
-    """Let a retired pair count again; for a button."""
-    with state.acting():
-        identity.confirm(reviewer)
-        done = retiring.bring_back(state.load_collection(collection), reviewer, event)
-        _remember(collection, reviewer, done, f"brought back {done.event.key.short()}")
-        go_to(done.event.question, done.event.key)
-
-
-def bring_back_button(loaded: Loaded, reviewer: str, event: Retirement, where: str) -> None:
-    """One click lets a retired pair count again; `where` tells its places on one page apart."""
+def undo_button(loaded: Loaded, reviewer: str, event: Judgment | Retirement, key: str) -> None:
+    """One click takes back one's own adjudication, or lets a retired pair count again."""
     st.button(
-        "Bring back",
-        key=f"bring-back-{where}-{event.event}",
+        "Take back" if isinstance(event, Judgment) else "Bring back",
+        key=key,
         type="tertiary",
         icon=":material/undo:",
-        on_click=bring_back,
-        args=(loaded.collection.name, reviewer, event.event),
+        on_click=_undo,
+        args=(loaded.collection.name, reviewer, event),
     )
+
+
+def _undo(collection: str, reviewer: str, event: Judgment | Retirement) -> None:
+    with state.acting():
+        identity.confirm(reviewer)
+        loaded = state.load_collection(collection)
+        if isinstance(event, Judgment):
+            done, words = adjudicating.take_back(loaded, reviewer, event.event), "taken back for"
+        else:
+            done, words = retiring.bring_back(loaded, reviewer, event.event), "brought back"
+        _remember(collection, reviewer, done, f"{words} {done.event.key.short()}")
+        go_to(done.event.question, done.event.key)
 
 
 def _remember(
@@ -145,28 +139,23 @@ def _last(loaded: Loaded, reviewer: str, dispute: Dispute | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(told)
         event = done.event
+        if isinstance(event, Retirement) or (isinstance(event, Judgment) and event.kind == "grade"):
+            undo_button(loaded, reviewer, event, "undo-decision")
         if isinstance(event, Judgment) and event.kind == "grade":
-            st.button(
-                "Take back",
-                key="undo-decision",
-                type="tertiary",
-                icon=":material/undo:",
-                on_click=take_back,
-                args=(loaded.collection.name, reviewer, event.event),
-            )
             decision = next((d for d in decisions(loaded) if d.event.event == event.event), None)
             if decision is not None and decision.example is None:
                 propose_button(loaded, reviewer, decision, "last")
             elif decision is not None:
                 text.caption("Proposed as an example for the guidelines")
-        elif isinstance(event, Retirement):
-            bring_back_button(loaded, reviewer, event, "last")
     if done.notice:
         text.notice(done.notice)
 
 
 def propose_button(loaded: Loaded, reviewer: str, decision: Decision, where: str) -> None:
-    """One click proposes a decision as an example for the guidelines; `where` as above."""
+    """One click proposes a decision as an example for the guidelines.
+
+    `where` tells its places on one page apart.
+    """
     st.button(
         "Propose as an example",
         key=f"propose-{where}-{decision.event.event}",

@@ -125,20 +125,13 @@ def _decision(loaded: Loaded, reviewer: str, decision: Decision) -> str:
 
 def _actions(loaded: Loaded, reviewer: str, decision: Decision) -> None:
     event = decision.event
+    key = f"undo-{event.event}"
     if not isinstance(event, Judgment):
-        deciding.bring_back_button(loaded, reviewer, event, "list")
+        deciding.undo_button(loaded, reviewer, event, key)
         return
-    name = loaded.collection.name
     with st.container(horizontal=True, vertical_alignment="center"):
         if event.author == reviewer:
-            st.button(
-                "Take back",
-                key=f"take-back-{event.event}",
-                type="tertiary",
-                icon=":material/undo:",
-                on_click=deciding.take_back,
-                args=(name, reviewer, event.event),
-            )
+            deciding.undo_button(loaded, reviewer, event, key)
         if decision.example is not None:
             text.caption(f"Proposed as an example by {decision.example.author}")
         elif decision.chunk is not None and not decision.stale:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -95,10 +95,10 @@ class Session:
             self.trail.append(place)
         self.place = self.trail.index(place)
 
-    def advance(self, done: Container[Place] = ()) -> None:
+    def advance(self, done: Callable[[Place], bool] = lambda _: False) -> None:
         """On along the trail past what is `done`, and at its end to whatever is next."""
         self.place += 1
-        while self.place < len(self.trail) and self.trail[self.place] in done:
+        while self.place < len(self.trail) and done(self.trail[self.place]):
             self.place += 1
         if self.place < len(self.trail):
             self.at = self.trail[self.place]

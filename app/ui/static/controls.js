@@ -42,7 +42,8 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (typing(element) || document.querySelector('[role="dialog"]')) return;
     if (performance.now() < desk.deaf) return;
     // What has the focus is pressed by Enter, whatever else the key may mean.
-    if (event.key === "Enter" && element.closest?.("a, button, summary, [role=radio], [role=option]")) return;
+    const pressed = "a, button, summary, [role=radio], [role=option]";
+    if (event.key === "Enter" && element.closest?.(pressed)) return;
     if (event.key === "g") {
       const guide = document.querySelector("details.desk-guide");
       if (guide && !event.repeat) guide.open = !guide.open;
@@ -111,8 +112,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
         field.focus();
         if (field.tagName === "INPUT") field.select(); // other words take the place of these
         desk.deaf = 0;
-      }
-      else if (performance.now() < desk.deaf) requestAnimationFrame(focus);
+      } else if (performance.now() < desk.deaf) requestAnimationFrame(focus);
     };
     requestAnimationFrame(focus);
   }
