@@ -171,6 +171,27 @@ def test_the_guidelines_stay_open_or_closed(reviewer, grading_desk):
     (grading_desk[1] / "labels/plain/guidelines.md").unlink()
 
 
+def test_guidelines_closed_before_they_were_first_painted_stay_closed(reviewer, grading_desk):
+    (grading_desk[1] / "labels/plain/guidelines.md").write_text("# Rules\n\nGrade fairly.")
+    lou = reviewer("lou")
+    lou.page.add_init_script(
+        """{
+          const soon = requestAnimationFrame.bind(window);
+          const press = () => {
+            if (window.pressed || !window.__desk?.now) return;
+            if (!document.querySelector("details.desk-guide:not([data-seen])")) return;
+            window.pressed = true;
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "g", bubbles: true }));
+          };
+          window.requestAnimationFrame = (act) => soon((time) => { press(); act(time); });
+        }"""
+    )
+    lou.open(question="q3")
+    lou.page.wait_for_function("window.pressed")
+    expect(lou.page.locator("details.desk-guide")).not_to_have_attribute("open", "")
+    (grading_desk[1] / "labels/plain/guidelines.md").unlink()
+
+
 def test_a_changed_text_is_shown_with_its_change_and_one_key_confirms(reviewer, grading_desk):
     mia = reviewer("mia").open(question="q2")
     mia.press("2")

@@ -46,7 +46,10 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (event.key === "Enter" && element.closest?.(pressed)) return;
     if (event.key === "g") {
       const guide = document.querySelector("details.desk-guide");
-      if (guide && !event.repeat) guide.open = !guide.open;
+      if (guide && !event.repeat) {
+        guide.dataset.seen = "1"; // the reader's own choice: what was remembered comes too late
+        guide.open = !guide.open;
+      }
       return;
     }
     const act = now.keys[event.key];
@@ -69,12 +72,15 @@ export default function ({ data, setTriggerValue, parentElement }) {
   drawButtons(parentElement.querySelector(".tools"), data.tools, press);
   drawStatus(parentElement, data.status);
   const onClick = (event) => {
+    const guide = event.target.closest?.("details.desk-guide > summary")?.parentElement;
+    if (guide) guide.dataset.seen = "1";
     const sentence = event.target.closest?.("[data-s]");
     if (!sentence || desk.now?.mode !== "evidence" || String(getSelection())) return;
     send("sentence", "The click", Number(sentence.dataset.s));
   };
   const onToggle = (event) => {
-    if (event.target.matches?.("details.desk-guide")) {
+    // Until then it opens by itself, as it was drawn: that is nobody's choice.
+    if (event.target.matches?.("details.desk-guide[data-seen]")) {
       try { localStorage.setItem("desk-guide", event.target.open ? "open" : "closed"); } catch {}
     }
   };
