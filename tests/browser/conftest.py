@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from app.launch import command
 from app.team import STARTED_WITH
@@ -29,6 +29,10 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+#: Milliseconds to wait for what a page should show: the first page of a new server waits for its
+#: imports, and a busy machine takes several times as long as an idle one.
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 #: What a page can leave in its browser, besides cookies and the cache of files.
 STORED = "file_systems,indexeddb,local_storage,websql,service_workers,cache_storage"
 
@@ -71,7 +75,7 @@ class Contexts:
 
     def _new(self):
         context = self.browser.new_context(viewport={"width": 1280, "height": 800})
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         visited = self.visited[context] = set()
 
         def visit(frame):

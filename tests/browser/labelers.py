@@ -65,7 +65,7 @@ class Reviewer:
         words = "&".join(f"{key}={value}" for key, value in query.items())
         self.page.goto(f"{self.address}/?collection={self.collection}&reviewer={self.name}&{words}")
         # The first page of a server reads all files.
-        expect(self.page.locator("[data-item]")).to_be_visible(timeout=30_000)
+        expect(self.page.locator("[data-item]")).to_be_visible()
         self.page.wait_for_function("window.__desk?.now?.item")
         return self
 

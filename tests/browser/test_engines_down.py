@@ -10,8 +10,6 @@ from tests.ollama_server import OllamaServer, Served
 from tests.retrievers import Endpoint, external
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-#: The first page of a new server waits for its imports.
-expect.set_options(timeout=20_000)
 GEMMA = """
 [configurations.gemma]
 embedder = "ollama:embeddinggemma"

@@ -57,7 +57,7 @@ def test_the_focus_never_moves_to_a_reason(reviewer):
 def test_enter_presses_what_has_the_focus_also_while_practising(reviewer):
     pia = reviewer("pia")
     pia.page.goto(f"{pia.address}/?collection=plain&reviewer=pia")
-    pia.page.get_by_role("button", name="Practise 5 items").click(timeout=30_000)
+    pia.page.get_by_role("button", name="Practise 5 items").click()
     # The explanation is not clicked away with the grade.
     pia.page.get_by_role("button", name="0 does not help").dblclick()
     expect(pia.page.get_by_text("You gave 0")).to_be_visible()

@@ -5,14 +5,12 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import desk_serving
+from tests.browser.conftest import PATIENCE, desk_serving
 from tests.openid import Provider
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 HEADER = "X-Forwarded-Email"
 ROLES = '[roles]\nreviewers = ["ana@example.org", "ben@example.org"]\n'
-#: The first page of a new server waits for its imports.
-expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +50,7 @@ def behind_proxy(chromium):
 
     def run(name):
         contexts.append(chromium.new_context(extra_http_headers={HEADER: name}))
-        contexts[-1].set_default_timeout(20_000)
+        contexts[-1].set_default_timeout(PATIENCE)
         return contexts[-1].new_page()
 
     yield run
