@@ -82,6 +82,24 @@ class Reviewer:
             expect(self.page.locator("[data-item]")).not_to_have_attribute("data-item", before)
         self.settle()
 
+    def hold(self, key):
+        """A key that is held down: the system repeats it."""
+        before = self.item
+        for _ in range(8):
+            self.page.keyboard.down(key)
+            self.page.wait_for_timeout(60)
+        self.page.keyboard.up(key)
+        expect(self.page.locator("[data-item]")).not_to_have_attribute("data-item", before)
+        self.page.wait_for_timeout(500)
+
+    def write_note(self, words):
+        """Words typed into the note, which is left open; returns its field."""
+        self.press("n", moves=False)
+        field = self.page.get_by_label("Note")
+        expect(field).to_be_focused()
+        self.page.keyboard.type(words)
+        return field
+
     def settle(self):
         """Wait until what is on screen takes keys."""
         self.page.wait_for_function(

@@ -12,14 +12,8 @@ def answers(who):
 
 def test_a_held_enter_on_a_button_grades_once(reviewer):
     amy = reviewer("amy").open(question="q1")
-    before = amy.item
     answers(amy).focus()
-    for _ in range(8):
-        amy.page.keyboard.down("Enter")
-        amy.page.wait_for_timeout(60)
-    amy.page.keyboard.up("Enter")
-    expect(amy.page.locator("[data-item]")).not_to_have_attribute("data-item", before)
-    amy.page.wait_for_timeout(500)
+    amy.hold("Enter")
     assert [one["grade"] for one in amy.events] == [2]
     # Who works without a mouse goes on where they are.
     expect(answers(amy)).to_be_focused()

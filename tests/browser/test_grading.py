@@ -39,13 +39,7 @@ def test_the_whole_loop_by_keyboard(reviewer):
 
 def test_a_held_key_grades_once(reviewer):
     ben = reviewer("ben").open(question="q1")
-    before = ben.item
-    for _ in range(8):
-        ben.page.keyboard.down("1")
-        ben.page.wait_for_timeout(60)
-    ben.page.keyboard.up("1")
-    expect(ben.page.locator("[data-item]")).not_to_have_attribute("data-item", before)
-    ben.page.wait_for_timeout(500)
+    ben.hold("1")
     assert grades(ben.events) == [("grade", 1)]
 
 
@@ -66,10 +60,7 @@ def test_ten_fast_presses_grade_what_was_shown_or_are_refused(reviewer):
 
 def test_digits_typed_in_a_note_grade_nothing(reviewer):
     dan = reviewer("dan").open(question="q1")
-    dan.press("n", moves=False)
-    field = dan.page.get_by_label("Note")
-    expect(field).to_be_focused()
-    dan.page.keyboard.type("see 0, 1 and 2; x l z")
+    field = dan.write_note("see 0, 1 and 2; x l z")
     assert dan.events == []
     dan.page.keyboard.press("Escape")
     expect(field).not_to_be_focused()
@@ -157,8 +148,16 @@ def test_evidence_is_clicked_and_its_fact_picked(reviewer):
     expect(kim.page.locator(".desk-chosen")).to_have_count(0)
 
 
-def test_the_guidelines_stay_open_or_closed(reviewer, grading_desk):
-    (grading_desk[1] / "labels/plain/guidelines.md").write_text("# Rules\n\nGrade fairly.")
+@pytest.fixture
+def guidelines(grading_desk):
+    path = grading_desk[1] / "labels/plain/guidelines.md"
+    path.write_text("# Rules\n\nGrade fairly.")
+    yield
+    path.unlink()
+
+
+@pytest.mark.usefixtures("guidelines")
+def test_the_guidelines_stay_open_or_closed(reviewer):
     lea = reviewer("lea").open(question="q3")
     guide = lea.page.locator("details.desk-guide")
     expect(guide).to_have_attribute("open", "")
@@ -168,11 +167,10 @@ def test_the_guidelines_stay_open_or_closed(reviewer, grading_desk):
     expect(guide).not_to_have_attribute("open", "")
     lea.open(question="q2")
     expect(guide).not_to_have_attribute("open", "")
-    (grading_desk[1] / "labels/plain/guidelines.md").unlink()
 
 
-def test_guidelines_closed_before_they_were_first_painted_stay_closed(reviewer, grading_desk):
-    (grading_desk[1] / "labels/plain/guidelines.md").write_text("# Rules\n\nGrade fairly.")
+@pytest.mark.usefixtures("guidelines")
+def test_guidelines_closed_before_they_were_first_painted_stay_closed(reviewer):
     lou = reviewer("lou")
     lou.page.add_init_script(
         """{
@@ -189,7 +187,6 @@ def test_guidelines_closed_before_they_were_first_painted_stay_closed(reviewer, 
     lou.open(question="q3")
     lou.page.wait_for_function("window.pressed")
     expect(lou.page.locator("details.desk-guide")).not_to_have_attribute("open", "")
-    (grading_desk[1] / "labels/plain/guidelines.md").unlink()
 
 
 def test_a_changed_text_is_shown_with_its_change_and_one_key_confirms(reviewer, grading_desk):

@@ -121,10 +121,7 @@ def test_going_to_a_question_leaves_nothing_in_the_way(reviewer):
 
 def test_the_key_of_the_note_leads_back_into_it(reviewer):
     maxim = reviewer("maxim").open(question="q1")
-    maxim.press("n", moves=False)
-    field = maxim.page.get_by_label("Note")
-    expect(field).to_be_focused()
-    maxim.page.keyboard.type("half of")
+    field = maxim.write_note("half of")
     maxim.page.keyboard.press("Escape")
     maxim.settle()
     maxim.page.keyboard.press("n")
