@@ -91,7 +91,7 @@ def test_compared_with_dense_search(indexed, endpoint, desk):
         "configuration.mode: dense -> external",
         f"configuration.endpoint: none -> {endpoint.url}",
         "embedder.name: bundled -> none",
-        "engine.engine: qdrant-client, in memory -> external",
+        "engine.engine: qdrant edge, in this process -> external",
     ):
         assert f"  {line}\n" in answer.out
     assert desk(root, "check", "tiny").code == 0

@@ -7,6 +7,7 @@ import pytest
 
 from app.core.errors import InvalidInput, NotReady, Unreachable
 from app.core.model import ChunkKey, Hit
+from app.engines import edge
 from app.engines.embedding import Embedded
 from app.engines.external import ExternalEngine, Program
 from app.engines.external_answers import Answers
@@ -230,7 +231,7 @@ def test_collections_of_others_that_differ_are_told_apart(indexed, collection_of
     root = indexed()
     found = []
     for name in ("theirs", "theirs2"):
-        monkeypatch.setattr(filling, "kind", lambda server, name=name: {"collection": name})
+        monkeypatch.setattr(edge, "kind", lambda name=name: {"collection": name})
         found.append(evaluate(collection_of(root))[0].execution)
     differs = compare(Workspace.at(root), found[0].id, found[1].id).differs
     assert ("engine.collection", "theirs", "theirs2") in differs

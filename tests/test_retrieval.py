@@ -1,4 +1,4 @@
-"""Searches on a Qdrant collection, in this process's memory and over HTTP: both answer alike."""
+"""Searches in Qdrant: in this process, in its client's local mode, over HTTP; all answer alike."""
 
 import re
 from dataclasses import replace
@@ -13,7 +13,7 @@ from app.core.model import Chunk, ChunkKey, Hit
 from app.core.text import text_hash
 from app.engines.qdrant_requests import point_id
 from app.engines.retrieval import Search, overlap, prefix_differs
-from tests.engines import Shelf
+from tests.engines import EdgeShelf, Shelf
 from tests.qdrant_server import QdrantServer
 from tests.serving import connection
 
@@ -41,16 +41,22 @@ def remote():
         yield connection(server)
 
 
-@pytest.fixture(params=["embedded", "server"])
-def shelf(request):
-    """Makes collections, each call another one; those of an embedded engine share nothing."""
+def maker(request):
+    """Makes collections, each call another one; those in this process share nothing."""
 
     def make():
-        if request.param == "embedded":
+        if request.param == "edge":
+            return EdgeShelf()
+        if request.param == "local":
             return Shelf()
         return Shelf(request.getfixturevalue("remote"), f"chunks-{next(NUMBERS)}")
 
     return make
+
+
+shelf = pytest.fixture(maker, params=["edge", "local", "server"])
+# What outlives its engine, and can be filled again or emptied by others.
+lasting = pytest.fixture(maker, params=["local", "server"])
 
 
 @pytest.fixture
@@ -216,16 +222,18 @@ def test_hits_tied_with_the_last_are_returned_beyond_the_depth(shelf, depth, fou
     assert "".join(names(engine.search(replace(DENSE, depth=depth), "", X))) == found
 
 
-def test_filling_again_adds_what_is_missing(engine):
+def test_filling_again_adds_what_is_missing(lasting):
+    engine = lasting()
     chunks = [chunk(name, text, kind=name[0]) for name, text in TEXTS.items()]
+    engine.fill(chunks, VECTORS, 3)
     assert engine.fill(chunks, VECTORS, 3) == 0
     more = np.vstack([VECTORS, [[0.5, 0.5, 0]]]).astype(np.float32)
     assert engine.fill([*chunks, chunk("fig", "figs")], more, 3) == 1
     assert engine.count() == 5
 
 
-def test_a_point_that_is_not_of_this_corpus(shelf):
-    filled = shelf()
+def test_a_point_that_is_not_of_this_corpus(lasting):
+    filled = lasting()
     blind = Shelf(filled.connection, filled.name)
     filled.fill([chunk("apple", "apple")], VECTORS[:1], 3)
     for search in (DENSE, SPARSE, HYBRID):
@@ -239,9 +247,9 @@ def test_a_point_that_is_not_of_this_corpus(shelf):
 
 
 @pytest.mark.parametrize("job", [lambda e: e.count(), lambda e: e.search(DENSE, "", X)])
-def test_a_collection_that_is_not_there(shelf, job):
+def test_a_collection_that_is_not_there(lasting, job):
     with pytest.raises(EngineError) as caught:
-        job(shelf())
+        job(lasting())
     assert re.match("Qdrant (failed|at .* refused) while ", str(caught.value))
     assert str(caught.value).endswith("Run desk index again.")
 
@@ -249,7 +257,9 @@ def test_a_collection_that_is_not_there(shelf, job):
 def test_a_vector_of_another_dimension(engine):
     with pytest.raises(EngineError) as caught:
         engine.search(DENSE, "", np.ones(5, np.float32))
-    assert re.match("Qdrant (failed|at .* refused) while searching: ", str(caught.value))
+    assert re.match(
+        "Qdrant (failed|failed in this process|at .* refused) while searching: ", str(caught.value)
+    )
 
 
 def test_point_ids_are_stable_and_tell_keys_apart():

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.errors import InvalidInput
-from app.flows.filling import server_of
+from app.flows.serving import server_of
 from app.workspace import read_settings
 
 PLACE = "data/x/collection.toml"

@@ -23,6 +23,7 @@ from weakref import WeakSet
 import httpx
 
 from app.core.errors import EngineError, Unreachable
+from app.core.model import ChunkKey
 from app.core.text import shown
 from app.engines.external_answers import Answers
 from app.engines.external_commands import LONGEST, SAID, Commands
@@ -102,6 +103,9 @@ class ExternalEngine:
     def remarks(self) -> Mapping[str, Any]:
         """What was noticed in the answers so far."""
         return self._answers.remarks()
+
+    def held(self, keys: Sequence[ChunkKey]) -> None:
+        """Nothing: a program cannot be asked what it holds."""
 
     def interrupt(self) -> None:
         """End what is under way: commands are killed, connections closed."""

@@ -1,4 +1,4 @@
-"""One Qdrant collection, embedded or on a server: counted and searched."""
+"""One Qdrant collection, on a server or in local mode: counted and searched."""
 
 from __future__ import annotations
 
@@ -14,17 +14,23 @@ from app.core.errors import EngineError, Unreachable
 from app.core.model import ChunkKey, Hit
 from app.engines.qdrant_calls import Connection
 from app.engines.qdrant_requests import OWN, Layout, filter_of, requests_of, versions
+from app.engines.qdrant_source import shape_of, stored
 from app.engines.retrieval import (
     BEYOND,
     ENOUGH,
-    USUAL_RRF_K,
     Asked,
     Outcome,
     Search,
-    fused,
-    settled,
+    Side,
+    depth_of,
+    of_sides,
+    one_side,
+    sides_of,
     significant,
 )
+
+#: Points whose vectors are asked for at a time.
+_PAGE = 100
 
 
 def kind(connection_is_server: bool) -> dict[str, str]:
@@ -97,13 +103,31 @@ class QdrantEngine:
             lambda: self._connection.client.count(self._name, count_filter=wanted, exact=True),
         ).count
 
+    def held(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, frozenset[Side]]:
+        """The sides by which each chunk can be found; see `Engine`."""
+        wanted = frozenset(keys)
+        points = {identity: key for identity, key in self._keys.items() if key in wanted}
+        ids, found = list(points), dict[ChunkKey, frozenset[Side]]()
+        if not ids:
+            return found
+        # A server refuses to be asked for a vector that the collection has of no point.
+        shape = shape_of(self._connection, self._name)
+        dense = self._layout.dense if self._layout.dense in shape.dense else None
+        sparse = self._layout.sparse if self._layout.sparse in shape.sparse else ""
+        for start in range(0, len(ids), _PAGE):
+            some = ids[start : start + _PAGE]
+            there = stored(self._connection, self._name, some, dense, sparse)
+            for identity, one in there.items():
+                found[points[identity]] = sides_of(one.dense is not None, bool(one.sparse))
+        return found
+
     def search_many(self, search: Search, asked: Sequence[Asked]) -> list[Outcome]:
         """One outcome per question; see `Engine`.
 
         Goes as far beyond the depth as equal scores reach, so that their order is ours; in a hybrid
         search so far on each side, for ranks are fused.
         """
-        depth = search.candidates if search.mode == "hybrid" else search.depth
+        depth = depth_of(search)
         sides = [
             requests_of(search, depth + BEYOND, one, self._bm25, self._layout) for one in asked
         ]
@@ -139,10 +163,7 @@ class QdrantEngine:
             sides = [self._settled(request, depth, points) for request, points in answers]
         except EngineError as error:
             return error
-        if search.mode == "hybrid":
-            cut = [[hit for hit in hits if hit.rank <= depth] for hits in sides]
-            return fused(cut, search.rrf_k or USUAL_RRF_K, search.depth)
-        return sides[0] if sides else []
+        return of_sides(search, sides)
 
     def _settled(
         self, request: models.QueryRequest, depth: int, points: list[models.ScoredPoint]
@@ -150,15 +171,16 @@ class QdrantEngine:
         """The hits of one query, in our order."""
         lexical = isinstance(request.query, models.SparseVector)
         sign = -1.0 if self._layout.distance and not lexical else 1.0
-        limit = depth + BEYOND
-        while True:
+
+        def scored(points: list[models.ScoredPoint]) -> list[tuple[float, ChunkKey]]:
             # A distance of 0 is 0, not -0.0.
-            scored = [(sign * significant(one.score) + 0.0, self._key(one)) for one in points]
-            hits = settled(scored, depth, limit)
-            if hits is not None:
-                return hits
-            limit *= 2
-            (points,) = self._query([request.model_copy(update={"limit": limit})])
+            return [(sign * significant(one.score) + 0.0, self._key(one)) for one in points]
+
+        def deeper(limit: int) -> list[tuple[float, ChunkKey]]:
+            (found,) = self._query([request.model_copy(update={"limit": limit})])
+            return scored(found)
+
+        return one_side(scored(points), depth, deeper)
 
     def _key(self, point: models.ScoredPoint) -> ChunkKey:
         identity = point.id

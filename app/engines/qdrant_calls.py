@@ -1,4 +1,4 @@
-"""Calls to Qdrant: an embedded engine or a server, its errors in our words, bounded retries."""
+"""Calls to Qdrant: a server or the client's local mode, errors in our words, bounded retries."""
 
 from __future__ import annotations
 
@@ -66,11 +66,6 @@ class Connection:
     missing: str = "Run desk index again"
     pause: Callable[[float], None] = field(default=time.sleep, repr=False)
     _interrupts: list[None] = field(default_factory=list, repr=False, compare=False)
-
-    @classmethod
-    def embedded(cls) -> Connection:
-        """An engine in this process's memory."""
-        return cls(QdrantClient(":memory:"))
 
     @classmethod
     def to(cls, server: Server, missing: str = "Run desk index again") -> Connection:

@@ -17,22 +17,14 @@ from qdrant_edge import Bm25
 from app.core.corpus import Filter
 from app.core.errors import EngineError
 from app.core.model import Chunk
+from app.engines.points import DENSE, SPARSE, Counting, VectorsOf, payload_name, uncounted
 from app.engines.qdrant_calls import Connection
-from app.engines.qdrant_requests import DENSE, SPARSE, payload_name, point_id, sparse_vector
+from app.engines.qdrant_requests import point_id, sparse_vector
 
 _BATCH = 128
 _PAGE = 5_000
 #: Version of what is put into a collection; another one is another collection.
 VERSION = 1
-#: Vectors of some chunks, in their order.
-VectorsOf = Callable[[Sequence[Chunk]], NDArray[np.float32]]
-
-#: Told how many chunks are in, of how many.
-Counting = Callable[[int, int], None]
-
-
-def uncounted(done: int, total: int) -> None:
-    """Tells nobody."""
 
 
 def fill(
@@ -175,11 +167,6 @@ def _point(chunk: Chunk, vector: NDArray[np.float32] | None, bm25: Bm25) -> mode
 def collection_name(collection: str, revision: str, identity: str) -> str:
     """The name of our collection on a server: one per corpus revision and what was embedded."""
     return f"desk-{collection}-{revision[:12]}-{identity[:12]}"
-
-
-def is_own_name(name: str) -> bool:
-    """Whether a collection on a server is one of ours, of whatever collection here."""
-    return re.fullmatch(r"desk-.+-[0-9a-f]{12}-[0-9a-f]{12}", name) is not None
 
 
 def collections_of(connection: Connection, collection: str) -> list[str]:

@@ -1,12 +1,7 @@
-"""What is sent to Qdrant: ids, payload names, filters, queries.
-
-Sparse vectors are BM25 vectors with Qdrant's IDF modifier; its IDF counts ineligible chunks too.
-"""
+"""What is sent to Qdrant: ids, filters, queries."""
 
 from __future__ import annotations
 
-import hashlib
-import re
 import uuid
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -17,10 +12,10 @@ from qdrant_edge import Bm25
 
 from app.core.corpus import Filter
 from app.core.model import ChunkKey
+from app.engines.points import DENSE, SPARSE, encoder, payload_name
 from app.engines.retrieval import Asked, Search
 
 _NAMESPACE = uuid.UUID("6f1d6a55-5b6c-4a7e-9a52-6f0f3f1f7f10")
-DENSE, SPARSE = "dense", "bm25"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +45,13 @@ def versions() -> dict[str, str]:
     """Versions that decide what is searched for."""
     return {
         "qdrant-client": version("qdrant-client"),
-        "bm25": f"qdrant-edge-py {version('qdrant-edge-py')}, k 1.2, b 0.75, avg_len 256",
+        "bm25": encoder(),
     }
 
 
 def point_id(key: ChunkKey) -> str:
     """The id of a chunk's point: a UUID of version 5 over its key."""
     return str(uuid.uuid5(_NAMESPACE, str(key)))
-
-
-def payload_name(field: str) -> str:
-    """The payload key of a field. Qdrant reads dots, brackets and blanks as a path."""
-    if re.fullmatch(r"[A-Za-z0-9_-]+", field):
-        return field
-    return f"field-{hashlib.sha256(field.encode()).hexdigest()[:16]}"
 
 
 def sparse_vector(encoded: Any) -> models.SparseVector:

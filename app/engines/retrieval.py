@@ -6,7 +6,7 @@ score, then key: an engine's own order of equal scores is arbitrary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -44,6 +44,9 @@ class Asked:
     vector: NDArray[np.float32] | None = None
 
 
+#: What a chunk is found by: its vector, or its words.
+Side = Literal["dense", "sparse"]
+
 #: The hits of one question, in order, or why there are none.
 Outcome = list[Hit] | EngineError
 
@@ -72,12 +75,24 @@ class Engine(Protocol):
     def interrupt(self) -> None:
         """End what is under way; the engine can be asked again."""
 
+    def held(self, keys: Sequence[ChunkKey]) -> Mapping[ChunkKey, frozenset[Side]] | None:
+        """The sides by which each chunk can be found, as the engine holds it now; a chunk it does
+        not hold is left out. None where the engine cannot be asked that. Raises EngineError.
+        """
+
     def search_many(self, search: Search, asked: Sequence[Asked]) -> list[Outcome]:
         """One outcome per question, in their order: a failed one is no other's failure.
 
         The first `depth` hits, fewer where there are no more; those that equal the last one are
         returned too, for what is tied with it is not settled by rank.
         """
+
+
+class Counted(Engine, Protocol):
+    """An engine that can be asked how much it holds."""
+
+    def count(self, filters: Filter | None = None) -> int:
+        """The number of points, or of those that pass the filter. Raises EngineError."""
 
 
 def search_one(
@@ -88,6 +103,12 @@ def search_one(
     if isinstance(outcome, EngineError):
         raise outcome
     return outcome
+
+
+def sides_of(dense: bool, sparse: bool) -> frozenset[Side]:
+    """The sides by which a chunk with such vectors can be found; one of no words has none."""
+    named: tuple[tuple[Side, bool], ...] = (("dense", dense), ("sparse", sparse))
+    return frozenset(side for side, there in named if there)
 
 
 def significant(score: float) -> float:
@@ -106,6 +127,36 @@ def settled(scored: list[tuple[float, ChunkKey]], depth: int, limit: int) -> lis
         for rank, (score, key) in enumerate(scored, start=1)
         if rank <= depth or score == last
     ]
+
+
+def depth_of(search: Search) -> int:
+    """How deep one side is searched; in a hybrid search so far on each, for ranks are fused."""
+    return search.candidates if search.mode == "hybrid" else search.depth
+
+
+def one_side(
+    scored: list[tuple[float, ChunkKey]],
+    depth: int,
+    deeper: Callable[[int], list[tuple[float, ChunkKey]]],
+) -> list[Hit]:
+    """The hits of one side in our order, from those of a search for `BEYOND` more than `depth`.
+
+    `deeper` searches for more, as far as equal scores reach.
+    """
+    limit = depth + BEYOND
+    while (hits := settled(scored, depth, limit)) is None:
+        limit *= 2
+        scored = deeper(limit)
+    return hits
+
+
+def of_sides(search: Search, sides: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """The hits of a question, from those of each side it was searched on."""
+    if search.mode == "hybrid":
+        depth = depth_of(search)
+        cut = [[hit for hit in hits if hit.rank <= depth] for hits in sides]
+        return fused(cut, search.rrf_k or USUAL_RRF_K, search.depth)
+    return list(sides[0]) if sides else []
 
 
 def fused(sides: Sequence[Sequence[Hit]], k: int, depth: int) -> list[Hit]:

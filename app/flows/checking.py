@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.core.errors import DeskError, EngineError, InvalidInput, NotReady, Problem
 from app.core.events import Restoration, of_kind
@@ -18,10 +18,12 @@ from app.flows.filling import Target
 from app.flows.loading import Loaded, load, require_eligible, require_questions
 from app.flows.manifests import misfit, missing_vectors, read_manifest
 from app.flows.progress import Progress, silent
-from app.flows.vector_checking import Compared, compare_vectors
 from app.flows.wording import count
 from app.team import PLACE, Team, read_team
 from app.workspace import Workspace
+
+if TYPE_CHECKING:
+    from app.flows.vector_checking import Compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ def check(
         loaded = load(workspace.collection(name))
         if vectors:
             require_eligible(loaded)
+            from app.flows.vector_checking import compare_vectors
+
             compared = tuple(compare_vectors(loaded, progress))
         require_questions(loaded)
         labels = loaded.labels

@@ -11,7 +11,7 @@ from app.core.errors import InvalidInput
 from app.core.text import shown
 from app.engines import executions
 from app.engines.executions import Execution
-from app.engines.qdrant_filling import is_own_name
+from app.engines.points import is_own_name
 from app.engines.store import Store
 from app.flows.evaluating import Evaluation, rescore
 from app.flows.loading import Loaded, load

@@ -17,11 +17,10 @@ from app.engines.embedding import Embedder
 from app.engines.vectors import VectorCache, vector_key
 from app.flows.archive import keep_labeled
 from app.flows.embedders import make_embedder, rendered
-from app.flows.filling import Target, connection_of
+from app.flows.filling import Target
 from app.flows.loading import Loaded, load, require_eligible
 from app.flows.manifests import Manifest, manifest_path, write_manifest
 from app.flows.progress import Progress, exclusively, marked, silent
-from app.flows.superseded import on_server
 from app.workspace import Collection
 
 
@@ -98,6 +97,9 @@ def _superseded(collection: Collection, corpus: Corpus) -> list[str]:
     """A sentence on collections on the server that are of no use any more, where there are any."""
     if collection.settings.qdrant_url is None:
         return []
+    from app.flows.serving import connection_of
+    from app.flows.superseded import on_server
+
     try:
         older = on_server(collection, corpus, connection_of(collection)).superseded
     except DeskError:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from app.core.corpus import Corpus
+from app.core.corpus import Corpus, Filter
 from app.core.errors import EngineError, NotReady, Unreachable
 from app.core.model import Hit, Ranking
 from app.engines.embedding import Embedded, Embedder, embed_all, render
@@ -53,7 +53,7 @@ class Searcher:
 
     configuration: Configuration
     corpus: Corpus
-    filters: dict[str, list[str | int | bool]]
+    filters: Filter
     embedder: Embedder | None
     content: str
     kind: Mapping[str, Any]

@@ -9,8 +9,8 @@ from app.engines.bundled import BundledEmbedder
 from app.engines.qdrant_calls import Connection
 from app.engines.qdrant_filling import collections_of
 from app.flows.embedders import content_of
-from app.flows.filling import own_name
 from app.flows.manifests import read_manifest
+from app.flows.serving import own_name
 from app.workspace import Collection
 
 

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from app.core.catalogue import POINTS, SYNC, Dense, Sync, as_file, host_of
 from app.core.errors import InvalidInput, NotReady, Problem
 from app.core.files import on_disk, replacing
 from app.core.judgments import now
-from app.engines.qdrant_calls import Connection
-from app.engines.qdrant_requests import Layout, filter_of
-from app.engines.qdrant_source import Shape, pages, shape_of
 from app.flows.cataloguing import Changes, Reader, lines_of
-from app.flows.filling import connection_of, lacking
 from app.flows.indexing import IndexReport, index
 from app.flows.progress import Progress, exclusively, marked, silent
 from app.flows.wording import count
 from app.workspace import Collection
+
+if TYPE_CHECKING:
+    from app.engines.qdrant_calls import Connection
+    from app.engines.qdrant_source import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,9 @@ def sync(collection: Collection, progress: Progress = silent) -> SyncReport:
     by a hash per point. Raises InvalidInput for a collection that is not foreign, lacks a vector
     or has points that cannot be chunks, EngineError for a server that fails.
     """
+    from app.engines.qdrant_source import pages, shape_of
+    from app.flows.serving import connection_of
+
     settings, name = collection.settings, collection.name
     if not settings.foreign:
         raise InvalidInput(
@@ -132,6 +135,8 @@ def _count(connection: Connection, name: str, wanted: Any = None) -> int:
 
 def _require_vectors(collection: Collection, shape: Shape) -> None:
     """Raise InvalidInput where a configuration searches by a vector that is not there."""
+    from app.flows.serving import lacking
+
     source, problems = collection.settings.source, []
     for configuration in collection.settings.configurations.values():
         mode = configuration.mode
@@ -168,6 +173,8 @@ def _doubts(
     connection: Connection, collection: Collection, of: str, read: int, eligible: int
 ) -> Iterator[str]:
     """What will keep `evaluate` from running."""
+    from app.engines.qdrant_requests import Layout, filter_of
+
     passing = _count(connection, of, filter_of(collection.settings.filters, Layout(literal=True)))
     points = _count(connection, of)
     if (points, passing) != (read, eligible):

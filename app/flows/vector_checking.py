@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from app.core.errors import DeskError, InvalidInput, NotReady, Problem
 from app.core.model import Chunk
 from app.engines.embedding import embed_all
-from app.engines.qdrant_requests import DENSE, SPARSE, point_id
+from app.engines.points import DENSE, SPARSE
+from app.engines.qdrant_requests import point_id
 from app.engines.qdrant_source import Stored, lexical, stored
 from app.engines.vectors import VectorCache, vector_key
 from app.flows.embedders import make_embedder, rendered
-from app.flows.filling import Target, connection_of, lacking, other_dimension
+from app.flows.filling import Target
 from app.flows.loading import Loaded
 from app.flows.progress import Progress, silent
+from app.flows.serving import connection_of, lacking, other_dimension
 from app.flows.vector_diagnosis import SAME, SAME_WORDS, damage, diagnosis
 from app.flows.wording import count
 from app.workspace import Collection

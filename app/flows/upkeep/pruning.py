@@ -10,17 +10,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from app.core.catalogue import host_of
 from app.core.corpus import Corpus
 from app.core.errors import InvalidInput
 from app.engines.bundled import BundledEmbedder
-from app.engines.qdrant_filling import drop
 from app.engines.vectors import VectorCache, vector_key
 from app.flows.archive import archive_of, unneeded_texts
 from app.flows.embedders import rendered
-from app.flows.filling import connection_of
 from app.flows.indexing import index_lock
 from app.flows.manifests import manifest_path, read_manifest
-from app.flows.superseded import on_server
 from app.flows.upkeep.common import size_words
 from app.flows.wording import count
 from app.workspace import Collection
@@ -190,7 +188,11 @@ def prune_server(collection: Collection, *, dry_run: bool = False) -> ServerRepo
     Others are never touched. Raises InvalidInput where nothing on a server is ours, NotReady where
     a manifest cannot be read or another process is indexing, EngineError for a server that fails.
     """
-    place = f"data/{collection.name}/collection.toml"
+    from app.engines.qdrant_filling import drop
+    from app.flows.serving import connection_of
+    from app.flows.superseded import on_server
+
+    place, url = f"data/{collection.name}/collection.toml", collection.settings.qdrant_url
     if collection.settings.foreign:
         raise InvalidInput(
             f"{collection.name} is read from a Qdrant collection that others index; nothing there "
@@ -198,14 +200,13 @@ def prune_server(collection: Collection, *, dry_run: bool = False) -> ServerRepo
             place=place,
             remedy="Leave out --server",
         )
-    connection = connection_of(collection)
-    if connection.server is None:
+    if url is None:
         raise InvalidInput(
             f"{collection.name} has no qdrant_url, so nothing of it is on a server",
             place=place,
             remedy="Leave out --server, or add qdrant_url",
         )
-    corpus = collection.corpus()
+    corpus, connection = collection.corpus(), connection_of(collection)
     with index_lock(collection) if collection.vectors.is_dir() else nullcontext():
         found = on_server(collection, corpus, connection)
         for name in () if dry_run else found.superseded:
@@ -213,7 +214,7 @@ def prune_server(collection: Collection, *, dry_run: bool = False) -> ServerRepo
     return ServerReport(
         collection=collection.name,
         dry_run=dry_run,
-        server=connection.server.host,
+        server=host_of(url),
         removed=found.superseded,
         kept=found.kept,
         notices=tuple(
