@@ -18,6 +18,12 @@ from app.core.judgments import now
 Progress = Callable[[str, int, int], None]
 
 
+class Cancelled(KeyboardInterrupt):
+    """Raised by a `Progress` to end work in a thread as Ctrl-C ends a command's: what is done is
+    kept.
+    """
+
+
 def silent(what: str, done: int, total: int) -> None:
     """No progress."""
 

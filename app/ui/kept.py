@@ -14,6 +14,7 @@ from app.core.errors import DeskError, StoreError
 from app.engines.retrieval import Engine
 from app.flows.bench import Bench
 from app.flows.claims import Claims
+from app.flows.jobs import Jobs
 from app.flows.loading import Loaded, load
 from app.flows.pooling import pool_of, trimmed
 from app.flows.sharing.unpublished import Watch
@@ -63,6 +64,7 @@ class Kept:
         self._filling = Lock()
         self._engines: OrderedDict[str, _Engine] = OrderedDict()
         self.watch = Watch()
+        self.jobs = Jobs()
 
     def loaded(self, workspace: Workspace, name: str) -> Loaded:
         """A collection as its files are now; what has not changed is not read again."""
