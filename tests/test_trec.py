@@ -2,9 +2,10 @@
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 
 from app.core.model import ChunkKey
-from app.core.trec import key_of, key_token, name_of, rows, token
+from app.core.trec import items_of, items_token, key_of, key_token, name_of, rows, token
 from tests.exchanging import IDS
 
 
@@ -48,6 +49,21 @@ def test_every_key_survives_as_one_word(document, version, chunk):
     word = key_token(key)
     assert word.isascii() and word.split() == [word] and not word.startswith("#")
     assert key_of(word) == key
+
+
+@given(st.lists(st.builds(ChunkKey, IDS, IDS, IDS), max_size=5))
+@example([ChunkKey("a,b", "%2C", "c%"), ChunkKey(",", ",", ",,")])
+@example([])
+def test_every_list_of_keys_survives_as_one_word_that_tells_no_order(keys):
+    word = items_token(keys)
+    assert word.isascii() and word.split() == [word] * bool(keys)
+    assert items_of(word) == sorted(set(keys))
+    assert items_token(reversed(keys)) == word
+
+
+@pytest.mark.parametrize("word", [",", "a", "a|b|c,", "a|b|c,,d|e|f", "a|b|c d|e", "a|b|c,a|b|%ff"])
+def test_words_that_are_no_list_of_keys(word):
+    assert items_of(word) is None
 
 
 @given(IDS, IDS)

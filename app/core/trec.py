@@ -6,7 +6,7 @@ A token holds no white space, so ids are percent-encoded where they need it, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
 
@@ -44,6 +44,21 @@ def key_of(word: str) -> ChunkKey | None:
         return None
     document, version, chunk = (part or "" for part in parts)
     return ChunkKey(document, version, chunk)
+
+
+def items_token(keys: Iterable[ChunkKey]) -> str:
+    """Chunks' keys as one word for a link: separated by commas, those inside an id encoded.
+
+    Each stands there once and in the order of keys: that of a ranking would tell the ranks.
+    """
+    return ",".join(key_token(key).replace(",", "%2C") for key in sorted(set(keys)))
+
+
+def items_of(word: str) -> list[ChunkKey] | None:
+    """The keys such a word stands for, in its order; None where a part of it is no key."""
+    found = [key_of(part) for part in word.split(",")] if word else []
+    keys = [key for key in found if key is not None]
+    return keys if len(keys) == len(found) else None
 
 
 def rows(path: Path) -> Iterator[Row]:

@@ -30,7 +30,7 @@ from app.flows.pooling import Pool, Work
 from app.flows.renewing import Renewed, Stale, confirm
 from app.flows.stale_list import StaleList
 from app.flows.turn import Turn
-from app.flows.worklist import Scope, Worklist
+from app.flows.worklist import Listed, Scope, Worklist
 
 #: Reviewers whose work is kept at hand.
 MOST_REVIEWERS = 60
@@ -43,7 +43,7 @@ class Wish:
     `question` is begun with; where it is `pinned`, somebody asked for it, and all its pairs come,
     needed or not. `first` are texts by question that come before all others as far as they are
     needed: they can decide a comparison. `passed` are pairs moved past in this session without a
-    judgment. `holds`: what is on screen is not given to others meanwhile.
+    judgment. `holds`: what is on screen is not given to others meanwhile. `items` come alone.
     """
 
     question: str | None = None
@@ -53,6 +53,7 @@ class Wish:
     passed: Group[Pair] = ()
     first: Mapping[str, Group[str]] | None = None
     holds: bool = True
+    items: Listed | None = None
 
 
 class Bench:
@@ -142,8 +143,14 @@ class Bench:
             self.refresh()
             own = self.own(reviewer)
             worklist = self._worklist(reviewer, wish.scope, own)
-            unreturned = self._unreturned(wish)
-            item = None if unreturned else self._asked(wish) or self._next(reviewer, worklist, wish)
+            unreturned, items = self._unreturned(wish), wish.items
+            order = items.order(self.loaded, self._draw, reviewer) if items else {}
+            item = None if unreturned else self._asked(wish)
+            if items and item is None:
+                key = items.next(order, own, wish.passed)
+                item = labeling.item(self.loaded, items.question, key) if key else None
+            elif item is None and not unreturned:
+                item = self._next(reviewer, worklist, wish)
             stale = self.stale(reviewer)
             self._claims.hold(reviewer, item.pair if item and wish.holds else None)
             question = item.question if item else wish.question
@@ -162,6 +169,7 @@ class Bench:
                 unreturned=unreturned,
                 elsewhere=asked.text if asked is not None and other else None,
                 blocked=item is None and worklist.left > 0,
+                linked=items.progress(order, own, item) if items else None,
             )
 
     def say(
@@ -237,7 +245,7 @@ class Bench:
         known = wish.question in self.loaded.questions
         named = wish.key is not None and wish.key in self.loaded.corpus.eligible
         return bool(
-            wish.pinned and known and not named and wish.question
+            wish.pinned and known and not named and wish.question and not wish.items
             and not self._ground.plot(wish.question).texts
         )  # fmt: skip
 

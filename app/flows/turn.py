@@ -36,6 +36,19 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Linked:
+    """How far the items of a link are: `done` of `total` are judged by the reviewer.
+
+    `place` is that of the item on screen, from 1 and in the reviewer's own order; None where
+    another item is on screen, or none.
+    """
+
+    place: int | None
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One screen. `own` is the reviewer's judgment of the item, `strip` their last ones.
 
@@ -45,7 +58,8 @@ class Turn:
 
     `unreturned`: the question asked for has no pair at all; `elsewhere`: it has none left, this is
     its text, and the item is another's. `blocked`: there is something left for the reviewer, but
-    others have it on screen now.
+    others have it on screen now. `linked`: how far the items of a link are, where one asks for
+    them and nothing else.
     """
 
     item: Item | None
@@ -60,6 +74,7 @@ class Turn:
     unreturned: bool
     elsewhere: str | None
     blocked: bool
+    linked: Linked | None = None
 
 
 def duration(seconds: float) -> str:

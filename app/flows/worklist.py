@@ -1,4 +1,4 @@
-"""What one reviewer is asked to judge, question by question."""
+"""What one reviewer is asked to judge: question by question, or the items of a link."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from itertools import chain
 from typing import Literal
 
 from app.core.coverage import Pair
+from app.core.model import ChunkKey
+from app.core.queue import Draw
 from app.flows.ground import Ground
+from app.flows.labeling import Item
+from app.flows.loading import Loaded
 from app.flows.own import Own
 from app.flows.pooling import Work
+from app.flows.turn import Linked
 
 #: `needed`: pairs that lack a judgment. `all`: every pair the reviewer has not judged.
 Scope = Literal["needed", "all"]
@@ -138,3 +143,71 @@ class Worklist:
         waiting = frozenset(mine) - later
         works = (plot.needs.get(text, Work.DEEPER) for text in waiting)
         return Page(waiting, later, min(works, default=None))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Chunks of one question that a link asks for, judged by others or not; in no order."""
+
+    question: str
+    keys: frozenset[ChunkKey]
+
+    def order(self, loaded: Loaded, draw: Draw, reviewer: str) -> dict[str, ChunkKey]:
+        """A chunk for each text of those that can be judged, in the reviewer's own order: another
+        one could tell of ranks.
+        """
+        eligible = loaded.corpus.eligible
+        if self.question not in loaded.questions:
+            return {}
+        there = [key for key in sorted(self.keys, reverse=True) if key in eligible]
+        texts = {eligible[key].text_hash: key for key in there}
+        return {text: texts[text] for text in draw.shuffled(reviewer, self.question, texts)}
+
+    def next(
+        self, order: dict[str, ChunkKey], own: Own, passed: Collection[Pair]
+    ) -> ChunkKey | None:
+        """The first of `order` that the reviewer has not judged; what was passed comes behind the
+        others, and last what was put off.
+        """
+        put_off = {pair: number for number, pair in enumerate(own.later, start=1)}
+
+        def place(pair: Pair) -> tuple[bool, bool, int]:
+            return pair in put_off, pair in passed, put_off.get(pair, 0)
+
+        pairs = [(self.question, text) for text in order]
+        left = sorted((pair for pair in pairs if pair not in own.fresh), key=place)
+        return order[left[0][1]] if left else None
+
+    def progress(self, order: dict[str, ChunkKey], own: Own, item: Item | None) -> Linked:
+        """How far the reviewer is, with this item on screen."""
+        texts = list(order)
+        here = item is not None and item.question == self.question and item.text_hash in order
+        return Linked(
+            place=texts.index(item.text_hash) + 1 if item is not None and here else None,
+            done=sum((self.question, text) in own.fresh for text in texts),
+            total=len(texts),
+        )
+
+
+def listed(
+    loaded: Loaded, question: str, keys: Collection[ChunkKey]
+) -> tuple[Listed | None, str | None]:
+    """What can be judged of the items a link names, None where nothing can; and what is passed
+    over, in a sentence, or None.
+    """
+    chunks, eligible = loaded.corpus.chunks, loaded.corpus.eligible
+    there = [key for key in keys if key in eligible]
+    texts = {eligible[key].text_hash for key in there}
+    reasons = [
+        (sum(key not in chunks for key in keys), "not in the corpus"),
+        (sum(key in chunks and key not in eligible for key in keys), "kept out by the filter"),
+        (len(there) - len(texts), "there already, by its text"),
+    ]
+    if not keys:
+        return None, "The link names no items to judge."
+    left = ", ".join(f"{many:,} {words}" for many, words in reasons if many)
+    many = f"{len(keys):,} item{'' if len(keys) == 1 else 's'} of the link"
+    if not there:
+        return None, f"None of the {many} can be judged: {left}."
+    told = f"Passed over of the {many}: {left}." if left else None
+    return Listed(question, frozenset(there)), told

@@ -14,14 +14,16 @@ from app.core.highlight import question_words
 from app.core.model import Chunk
 from app.core.sentences import sentences
 from app.core.text import shown
+from app.core.trec import items_of
 from app.flows.bench import Bench
 from app.flows.labeling import Item
 from app.flows.loading import Loaded, require_questions
 from app.flows.pooling import deciding_pairs
 from app.flows.turn import Turn
+from app.flows.worklist import listed
 from app.ui import identity, seen, state, text
 from app.ui.label import bar, drafts, finding, panel, practising, reading, renewing
-from app.ui.label.session import Session, session_of
+from app.ui.label.session import Session, asked_before, session_of
 
 
 def show(loaded: Loaded, reviewer: str) -> None:
@@ -33,9 +35,12 @@ def show(loaded: Loaded, reviewer: str) -> None:
     refused = session.read_url(st.query_params) or session.drop_unknown(
         loaded.questions, loaded.corpus.eligible
     )
+    passed_over = _items(loaded, session)
     state.settle()
     if refused is not None:
         text.notice(f"The link names {shown(refused[1])} as {refused[0]}, which is not there.")
+    if passed_over is not None:
+        text.notice(passed_over)
     bench = state.bench(name, renewed=True)
     _deciding(loaded, session, linked=session.url != before and session.at is not None)
     panel.doubts(bench)
@@ -57,6 +62,38 @@ def _deciding(loaded: Loaded, session: Session, *, linked: bool) -> None:
         session.deciding = deciding_pairs(loaded, first, second)
         if not linked:
             session.at, session.question, session.pinned = None, None, False
+
+
+def _items(loaded: Loaded, session: Session) -> str | None:
+    """The items of a link come alone, where one asks for them; returns what is passed over of them.
+
+    A word that was followed already is not followed again.
+    """
+    asked, question = st.query_params.get("items"), st.query_params.get("question")
+    if asked == session.link:
+        elsewhere, items = session.question, session.items
+        if items is not None and session.at is None and elsewhere not in (None, items.question):
+            session.leave_items()  # by the browser's back button, to another question
+            session.begin(elsewhere or "")
+        return None
+    again = asked is not None and asked_before(asked)
+    session.items, session.link = None, asked
+    if asked is None:
+        return None
+    keys = items_of(asked)
+    if question in loaded.questions and question is not None and keys is not None:
+        found, told = listed(loaded, question, keys)
+        if found is not None:
+            session.show_items(found)
+            return told
+    elif keys is None:
+        told = f"The link names {shown(asked)} as items, which is not there."
+    elif question is None and not again:
+        told = "The link names items but no question to judge them for."
+    else:
+        told = None  # the question is told already, or it was another reviewer's link
+    session.drop_link()
+    return told
 
 
 @st.fragment
@@ -84,6 +121,7 @@ def _work(name: str, reviewer: str) -> None:
         top, head, body = left.container(), left.container(), left.container()
         with top:
             panel.waiting(session, turn)
+            panel.of_link(session, turn)
         if turn.item is not None:
             with head:
                 _head(bench, session, turn, turn.item, reviewer)

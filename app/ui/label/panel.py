@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from app.core.model import ChunkKey
 from app.core.questions import Question
 from app.flows.bench import Bench
 from app.flows.labeling import words_of
-from app.flows.turn import Turn
+from app.flows.turn import Linked, Turn
 from app.ui import state, text
 from app.ui.label import actions
 from app.ui.label.said import link
@@ -57,6 +58,9 @@ def own_words(turn: Turn) -> Iterator[str]:
 def nothing_left(bench: Bench, session: Session, turn: Turn) -> None:
     """Done, nothing free now, or nothing to begin with; each with its own words and next step."""
     count = turn.progress
+    if session.items is not None and turn.linked is not None:
+        _link_done(bench, session, session.items.question, turn.linked)
+        return
     if turn.blocked:
         text.heading(
             "Nothing is free now",
@@ -91,6 +95,44 @@ def nothing_left(bench: Bench, session: Session, turn: Turn) -> None:
             on_click=_all,
             args=(session,),
         )
+
+
+def of_link(session: Session, turn: Turn) -> None:
+    """Which of the items of a link is on screen; what is open is one press away."""
+    linked = turn.linked
+    if linked is None or turn.item is None:
+        return
+    many = f"{linked.total:,} of the link"
+    words = f"Item {linked.place:,} of {many}" if linked.place else f"Beside the {many}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        text.caption(words)
+        st.button("Leave the link", key="leave-items", type="tertiary", on_click=_leave,
+                  args=(session,))  # fmt: skip
+
+
+def _link_done(bench: Bench, session: Session, question: str, linked: Linked) -> None:
+    """Every item of a link is judged: back to where it came from, or on with the queue."""
+    many = f"{linked.total:,} items" if linked.total != 1 else "item"
+    verb = "are" if linked.total != 1 else "is"
+    asked = bench.loaded.questions.get(question)
+    text.heading(
+        f"The {many} of the link {verb} judged."
+        if linked.total
+        else "The items of the link are not there any more.",
+        asked.text if asked else None,
+    )
+    back = {"collection": bench.loaded.collection.name, "question": question}
+    if asked is not None:
+        st.html(
+            f'<p><a href="/retrieve?{text.escape(urlencode(back))}" target="_self">Back to the '
+            "question</a>, on page Retrieve.</p>"
+        )
+    st.button("Go on with what is open", key="leave-items", type="primary", on_click=_leave,
+              args=(session,))  # fmt: skip
+
+
+def _leave(session: Session) -> None:
+    session.leave_items()
 
 
 def _all(session: Session) -> None:
@@ -149,6 +191,7 @@ def _renew(session: Session) -> None:
 def _go(session: Session) -> None:
     chosen = st.session_state.get("go-question")
     if chosen is not None:
+        session.leave_items()
         session.begin(chosen)
         st.session_state["go-question"] = None
         # Open, it would lie over the page and keep the keys.
@@ -174,6 +217,8 @@ def _progress(turn: Turn, session: Session) -> None:
         if not many:
             still = "All pairs of the comparison have the judgments they need"
         body += f'<p class="desk-meta">{text.escape(still)}.</p>'
+    if (linked := turn.linked) is not None:
+        body += f'<p class="desk-meta">The link: {linked.done:,} of {linked.total:,} by you</p>'
     left = ""
     what = "Left for you" if session.scope == "needed" else "Not judged by you"
     if session.may_grade:

@@ -16,7 +16,7 @@ from app.flows.finding import Found
 from app.flows.labeling import Item
 from app.flows.stale import Stale
 from app.flows.turn import Turn
-from app.flows.worklist import Scope
+from app.flows.worklist import Listed, Scope
 from app.ui.label.drafts import Draft
 
 Mode = Literal["grade", "reason", "note", "evidence", "search"]
@@ -25,7 +25,10 @@ Place = tuple[str, ChunkKey]
 
 @dataclass
 class Session:
-    """The state of the view Grade. `at` is the item on screen, None for whatever is next."""
+    """The state of the view Grade. `at` is the item on screen, None for whatever is next.
+
+    `items` are those of a link, as long as they alone are shown; `link` is what it said of them.
+    """
 
     at: Place | None = None
     question: str | None = None
@@ -35,6 +38,8 @@ class Session:
     passed: set[Pair] = field(default_factory=set)
     compare: str | None = None
     deciding: Mapping[str, frozenset[str]] | None = None
+    items: Listed | None = None
+    link: str | None = None
     may_grade: bool = True
     searching: bool = False
     focus: bool = False
@@ -59,9 +64,12 @@ class Session:
 
     def wish(self) -> Wish:
         """What the bench is asked for."""
-        question, key = self.at or (self.question, None)
-        passed = frozenset(self.passed)
-        return Wish(question, self.pinned, key, self.scope, passed, self.deciding, self.may_grade)
+        items = self.items
+        question, key = self.at or (items.question if items else self.question, None)
+        return Wish(
+            question, self.pinned, key, self.scope, frozenset(self.passed), self.deciding,
+            self.may_grade, items,
+        )  # fmt: skip
 
     def draft(self, item: Item) -> Draft:
         """What was begun to be said of an item."""
@@ -79,7 +87,7 @@ class Session:
         self.stale = turn.stale
         self.turn += 1
         if item is None:
-            self.at = None
+            self.at, self.question = None, self.items.question if self.items else self.question
             return
         self.pinned = self.pinned and item.question == self.question
         self.at, self.question = (item.question, item.key), item.question
@@ -104,6 +112,7 @@ class Session:
             self.at = self.trail[self.place]
         else:
             self.at, self.place = None, len(self.trail)
+            self.question = self.items.question if self.items else self.question
 
     def forget_words(self) -> None:
         """What was saved last is not what is being saved now."""
@@ -118,6 +127,28 @@ class Session:
     def begin(self, question: str) -> None:
         """To a question's first open item."""
         self.question, self.pinned, self.at, self.place = question, True, None, len(self.trail)
+
+    def show_items(self, items: Listed) -> None:
+        """On with the items of a link, and nothing else until they are left; an item on screen
+        stays there first.
+        """
+        self.items, self.searching = items, False
+        if self.at is None:
+            self.begin(items.question)
+
+    def leave_items(self) -> None:
+        """On with what is open, as without the link."""
+        if self.items is None:
+            return
+        self.items = self.at = None
+        self.pinned, self.place = False, len(self.trail)
+        self.drop_link()
+
+    def drop_link(self) -> None:
+        """The address names no items any more."""
+        self.link = None
+        if "items" in st.query_params:
+            del st.query_params["items"]
 
     def read_url(self, query: Mapping[str, str]) -> tuple[str, str] | None:
         """Take over what a link asks for, where it was not written here.
@@ -157,8 +188,11 @@ class Session:
 
     def write_url(self) -> None:
         """Let the address say what is on screen."""
-        item = self.shown
-        wanted = (item.question, key_token(item.key)) if item is not None else (self.question, None)
+        item, items = self.shown, self.items
+        if items is not None and item is not None and item.question != items.question:
+            item = None  # the items in the address are of the question beside them
+        otherwise = items.question if items is not None else self.question
+        wanted = (item.question, key_token(item.key)) if item is not None else (otherwise, None)
         if wanted == self.url:
             return
         self.url = wanted
@@ -167,6 +201,12 @@ class Session:
                 st.query_params[name] = value
             elif name in st.query_params:
                 del st.query_params[name]
+
+
+def asked_before(items: str) -> bool:
+    """Whether somebody in this browser session follows a link to these items: it is theirs."""
+    kept: dict[tuple[str, str], Session] = st.session_state.get("grading", {})
+    return any(one.link == items for one in kept.values())
 
 
 def session_of(collection: str, reviewer: str) -> Session:
