@@ -11,7 +11,7 @@ import threading
 import click
 
 from app import __version__
-from app.commands import agreement, evaluation, exchange, publishing, upkeep
+from app.commands import agreement, evaluation, exchange, publishing, searching, upkeep
 from app.commands.base import Desk, open_workspace, print_notices, progress, tell, workspace_option
 from app.commands.evaluation import exit_code, print_scores
 from app.core.errors import DeskError, InvalidInput
@@ -74,6 +74,7 @@ def desk(
 
 for command in (
     *evaluation.COMMANDS,
+    *searching.COMMANDS,
     *agreement.COMMANDS,
     *exchange.COMMANDS,
     *publishing.COMMANDS,

@@ -33,8 +33,11 @@ def test_what_is_left_moves_up_wherever_it_is_scored_or_shown(root, desk, collec
     assert [found[k]["rr"] for k in (1, 2, 3)] == [1, 1, 1] and found[3]["ndcg"] == 1
     assert [(h["rank"], h["chunk"][0]) for h in found[2]["ranking"]] == [(1, "apple"), (2, "plum")]
     shown = inspect_question(load(collection_of(root)), "pipeline", "q1", 1)
-    assert [one.graded.hit.rank for one in shown.evidence] == [1, 2]
-    assert (shown.score.values["rr"], shown.missed, shown.cut) == (1, (("plum", "rank 2"),), 2)
+    assert [one.graded.hit.rank for one in shown.evidence if not one.cut] == [1, 2]
+    assert (shown.score.values["rr"], shown.cut) == (1, 2)
+    assert [(one.key.chunk, one.cause, one.rank) for one in shown.lost] == [
+        ("plum", "ranked deeper", 2)
+    ]
     stored = {
         q.k: q for q in evaluate(collection_of(root))[0].scored.questions if q.question == "q1"
     }

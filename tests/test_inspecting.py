@@ -1,4 +1,4 @@
-"""Inspecting: one question's evidence, where relevant chunks went, and what is not kept."""
+"""Inspecting: one question's evidence and score, and what is not kept."""
 
 import duckdb
 import pytest
@@ -17,24 +17,11 @@ TEXTS = {**APPLES, "other": "Nothing of the kind."}
 
 
 @pytest.fixture
-def inspected(tiny, collection_of, edit):
-    """Indexes, may change something, and inspects q1 at K: `inspected(labels, k)`."""
+def inspected(tiny, collection_of):
+    """Indexes, and inspects q1 at K: `inspected(labels, k)`."""
 
-    def inspect(labels, k=3, threshold=None, gone=None, **more):
+    def inspect(labels, k=3, **more):
         root = tiny(TEXTS, {"q1": "apple"}, [("q1", *one) for one in labels], **more)
-        if gone:
-            ledger = root / "labels/tiny/judgments/ann.jsonl"
-            text_hash = next(
-                c.text_hash for c in collection_of(root).corpus().chunks.values()
-                if c.key.chunk == gone
-            )  # fmt: skip
-            edit(ledger, f'"{gone}"], ', f'"{gone}"], "text_hash": "{text_hash}", ')
-            path = root / "data/tiny/corpus.jsonl"
-            lines = path.read_text().splitlines(keepends=True)
-            path.write_text("".join(one for one in lines if f'"{gone}"' not in one))
-        if threshold is not None:
-            edit(root / "data/tiny/collection.toml", 'mode = "sparse"',
-                 f'mode = "sparse"\nthreshold = {threshold}')  # fmt: skip
         index(collection_of(root))
         return inspect_question(load(collection_of(root)), "sparse", "q1", k)
 
@@ -49,33 +36,8 @@ def test_evidence_reaches_beyond_k_and_is_scored_at_k(inspected):
     assert (first.graded.hit.key.chunk, first.graded.label.grade) == ("a00", 2)
     assert first.chunk.text == TEXTS["a00"]
     assert [one.hit.rank for one in found.score.ranking] == [1, 2, 3]
-    assert found.score.values["rr"] == 1 and (found.missed, found.cut) == ((), 0)
+    assert found.score.values["rr"] == 1 and (found.lost, found.cut) == ((), 0)
     assert found.acceptance is None
-
-
-def test_where_relevant_chunks_went(inspected):
-    labels = [("a00", 2), ("a04", 1), ("a10", 2), ("other", 2), ("a02", 0)]
-    found = inspected(labels)
-    assert found.missed == (
-        ("a04", "rank 5"), ("a10", "rank 11"), ("other", "not in the first 12"),
-    )  # fmt: skip
-
-
-def test_a_relevant_chunk_that_left_the_corpus(inspected):
-    found = inspected([("a00", 2), ("a05", 2)], gone="a05")
-    assert found.missed == (("a05", "no longer in the corpus"),)
-    assert (found.score.relevant, found.score.as_zero["recall"]) == (2, 0.5)
-
-
-def test_relevant_chunks_below_the_threshold(inspected):
-    """The rank is that of the uncut ranking; one within K is missed too."""
-    found = inspected([("a00", 2), ("a02", 2), ("a11", 1)], threshold=1e9)
-    assert found.evidence == () and found.cut == len(found.ranking.hits) == 12
-    assert found.missed == (
-        ("a00", "rank 1, below the threshold"), ("a02", "rank 3, below the threshold"),
-        ("a11", "rank 12, below the threshold"),
-    )  # fmt: skip
-    assert found.score.outcome == "scored" and set(found.score.values.values()) == {0}
 
 
 def test_a_threshold_between_two_scores(inspected, collection_of, tmp_path, edit):
@@ -86,17 +48,19 @@ def test_a_threshold_between_two_scores(inspected, collection_of, tmp_path, edit
     edit(root / "data/tiny/collection.toml", 'mode = "sparse"',
          f'mode = "sparse"\nthreshold = {scores[4]}')  # fmt: skip
     found = inspect_question(load(collection_of(root)), "sparse", "q1", 1)
-    assert len(found.evidence) == 12 - found.cut == 5  # a hit at the threshold stays
-    assert found.missed == (
-        ("a01", "rank 2"), ("a04", "rank 5"), ("a08", "rank 9, below the threshold"),
-    )  # fmt: skip
+    assert len(found.kept) == 12 - found.cut == 5  # a hit at the threshold stays
+    assert [one.cut for one in found.evidence] == [False] * 5 + [True]
+    assert [(one.key.chunk, one.rank, one.cause) for one in found.lost] == [
+        ("a01", 2, "ranked deeper"), ("a04", 5, "ranked deeper"), ("a08", 9, "ranked deeper"),
+    ]  # fmt: skip
+    assert "below the threshold" in found.lost[2].words
 
 
 def test_an_unsupported_question_has_acceptance_and_no_score(runbooks, collection_of):
     loaded = load(collection_of(runbooks))
     found = inspect_question(loaded, "dense", "ingress-timeout", 5)
     assert (found.kind, found.score.outcome) == ("unsupported", "not applicable")
-    assert (found.acceptance.k, found.acceptance.hits, found.missed) == (5, 5, ())
+    assert (found.acceptance.k, found.acceptance.hits, found.lost) == (5, 5, ())
 
 
 def test_a_failed_search_is_an_outcome_and_a_failed_fill_is_not(runbooks, collection_of):

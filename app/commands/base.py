@@ -18,7 +18,7 @@ from app.workspace import Workspace
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Commands that only look; they leave no line in the log.
-_LOOKING = frozenset({"agreement", "check", "compare", "doctor", "executions", "score"})
+_LOOKING = frozenset({"agreement", "check", "compare", "doctor", "executions", "score", "search"})
 
 
 class Desk(click.Group):

@@ -48,6 +48,16 @@ class Labels:
         """The same labels with more to tell."""
         return replace(self, notices=(*notices, *self.notices))
 
+    def within(self, corpus: Corpus) -> Labels:
+        """The same labels under another filter: pairs whose chunk it keeps out are not there."""
+        pairs = {
+            pair: label
+            for pair, label in self.pairs.items()
+            if pair[1] in corpus.eligible or pair[1] not in corpus.chunks
+        }
+        kinds = _kinds(self.questions, pairs, self.covered, self.scoring)
+        return replace(self, pairs=pairs, kinds=kinds, corpus_revision=corpus.revision)
+
     @cached_property
     def by_question(self) -> Mapping[str, Mapping[ChunkKey, PairLabel]]:
         """Listed pairs by question."""

@@ -65,7 +65,7 @@ def run(means: Sequence[Mean], scored: Scored) -> dict[str, Any]:
     """Means and outcomes, the unsupported questions apart."""
     return {
         "means": [mean(one) for one in means],
-        "questions": [_question(question) for question in scored.questions],
+        "questions": [question_score(question) for question in scored.questions],
         "unsupported": [
             {
                 "question": acceptance.question,
@@ -103,7 +103,8 @@ def mean(mean: Mean) -> dict[str, Any]:
     }
 
 
-def _question(question: QuestionScore) -> dict[str, Any]:
+def question_score(question: QuestionScore) -> dict[str, Any]:
+    """The outcome of one question at one K."""
     values = {name: question.values.get(name) for name in ("precision", "recall", "rr", "ndcg")}
     return {
         "question": question.question,

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from app.core.labels import Kind
-from app.core.model import Chunk, Ranking
+from app.core.labels import Kind, Labels
+from app.core.model import Chunk, ChunkKey, Hit, Ranking
 from app.flows.loading import Loaded
+from app.flows.lost import Lost, lost_evidence
+from app.flows.one_search import OneSearch, ask
 from app.flows.scored import Acceptance, GradedHit, QuestionScore
-from app.flows.scoring import score_rankings
-from app.flows.searching import Fill, fresh_engine, open_searcher
+from app.flows.scoring import graded_hits, score_rankings
+from app.flows.searching import Fill, fresh_engine
+from app.flows.trying import view_of
 
 #: Ranks shown beyond K, so that what was just missed can be seen.
 BEYOND = 5
@@ -19,78 +25,138 @@ MOST_SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A hit with its chunk."""
+    """A hit with its chunk.
+
+    `cut`: a threshold keeps it out, and its rank is that before the cut. `tied` are the first and
+    last rank of the hits with its score, None where it has it alone.
+    """
 
     graded: GradedHit
     chunk: Chunk
+    cut: bool = False
+    tied: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
     """What one search returned and what it scores at K.
 
-    `missed` are the relevant chunks that are not among the first K, each with where it went.
-    `cut` is the number of hits below the score threshold.
+    `evidence` are the hits to be shown, those a threshold cuts among them where they stand.
+    `ranking` is the uncut one, `kept` what the threshold leaves, `cut` how many hits it does not.
+    `kind`, `score`, `acceptance` and `lost` speak of a question of the collection; they are None,
+    or empty, for any other. `pair_grades` are the effective grades of all pairs of the question,
+    hits or not. `score_ms` is the time to score, in milliseconds.
     """
 
-    kind: Kind
+    kind: Kind | None
     ranking: Ranking
+    kept: tuple[GradedHit, ...]
     evidence: tuple[Evidence, ...]
-    score: QuestionScore
+    score: QuestionScore | None
     acceptance: Acceptance | None
-    missed: tuple[tuple[str, str], ...]
+    lost: tuple[Lost, ...]
     cut: int
+    pair_grades: tuple[int, ...]
+    score_ms: float
+
+    @property
+    def grades(self) -> list[int | None]:
+        """The grades of the kept hits in rank order, None for an open one."""
+        return [one.label.grade for one in self.kept]
+
+    @property
+    def open(self) -> tuple[Evidence, ...]:
+        """The hits shown whose grade is not settled, and which can be judged."""
+        return tuple(one for one in self.evidence if not one.graded.label.settled)
+
+
+def depth_for(configured: int, k: int) -> int:
+    """How deep one question is searched to be shown at K."""
+    return max(configured, k + BEYOND)
+
+
+def inspect(search: OneSearch, k: int) -> Inspection:
+    """Score what a search returned, and find out where relevant chunks went.
+
+    Where the engine cannot be asked any more, what it would have told is said to be unchecked.
+    """
+    began = time.perf_counter()
+    view, ranking = search.view, search.ranking
+    threshold = search.configuration.threshold
+    hashes = {key: chunk.text_hash for key, chunk in view.corpus.eligible.items()}
+    asked = search.question is not None
+    # What is of no question of the collection has no labels, and is scored by nothing.
+    labels = view.labels
+    name = search.question or ""
+    cutoffs, ties = sorted({k, search.depth}), not search.engine.ordered
+    score = acceptance = None
+    if asked:
+        scored = score_rankings([ranking], labels, hashes, cutoffs, threshold, ties=ties)
+        score = next(one for one in scored.questions if one.k == k)
+        acceptance = next((one for one in scored.unsupported if one.k == k), None)
+    kept = graded_hits(ranking, labels, hashes, threshold)
+    took = round((time.perf_counter() - began) * 1000, 3)
+    return Inspection(
+        kind=labels.kinds[name] if asked else None,
+        ranking=ranking,
+        kept=kept,
+        evidence=tuple(islice(_shown(search, labels, hashes, kept), min(k + BEYOND, MOST_SHOWN))),
+        score=score,
+        acceptance=acceptance,
+        lost=lost_evidence(search, kept, k),
+        cut=len(ranking.hits) - len(kept),
+        pair_grades=tuple(
+            one.grade
+            for one in (labels.by_question[name].values() if asked else ())
+            if one.grade is not None
+        ),
+        score_ms=took,
+    )
+
+
+def _shown(
+    search: OneSearch,
+    labels: Labels,
+    hashes: Mapping[ChunkKey, str],
+    kept: Sequence[GradedHit],
+) -> Iterator[Evidence]:
+    """Every hit in its order, those that a threshold cuts among them."""
+    places = {one.hit.key: one for one in kept}
+    for one in graded_hits(search.ranking, labels, hashes, None):
+        stays = places.get(one.hit.key)
+        yield Evidence(
+            stays or one,
+            search.view.corpus.chunks[one.hit.key],
+            stays is None,
+            None if search.engine.ordered else _tied(search.ranking.hits, one.hit.rank),
+        )
+
+
+def _tied(hits: Sequence[Hit], rank: int) -> tuple[int, int] | None:
+    """The first and last rank of the hits that have the score of the one at a rank."""
+    score, first, last = hits[rank - 1].score, rank, rank
+    while first > 1 and hits[first - 2].score == score:
+        first -= 1
+    while last < len(hits) and hits[last].score == score:
+        last += 1
+    return (first, last) if last > first else None
 
 
 def inspect_question(
     loaded: Loaded, configuration: str, question: str, k: int, engine_for: Fill = fresh_engine
 ) -> Inspection:
-    """Search for a question of the collection and score what comes back.
+    """Search for a question of the collection as it is configured, and score what comes back.
 
-    Raises NotReady where the index does not fit, EmbedderError where the embedder is not to be
-    had. A search that fails is an outcome, not an exception.
+    Raises as `one_search.ask`.
     """
-    searcher = open_searcher(loaded.collection, configuration, loaded.corpus, engine_for)
-    depth = max(searcher.configuration.depth, k + BEYOND)
-    engine = searcher.engine  # filled before the clock of the search runs
-    ranking = searcher.rank(question, loaded.questions[question].text, depth).ranking
-    threshold = searcher.configuration.threshold
-    hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
-    cutoffs, ties = sorted({k, depth}), not engine.ordered
-    scored = score_rankings([ranking], loaded.labels, hashes, cutoffs, threshold, ties=ties)
-    by_k = {score.k: score for score in scored.questions}
-    deep = by_k[depth].ranking
-    return Inspection(
-        kind=loaded.labels.kinds[question],
-        ranking=ranking,
-        evidence=tuple(
-            Evidence(graded, loaded.corpus.chunks[graded.hit.key])
-            for graded in deep[: min(k + BEYOND, MOST_SHOWN)]
-        ),
-        score=by_k[k],
-        acceptance=next((one for one in scored.unsupported if one.k == k), None),
-        missed=tuple(_missed(loaded, ranking, question, k, threshold)),
-        cut=sum(1 for hit in ranking.hits if threshold is not None and hit.score < threshold),
+    settings = loaded.collection.configuration(configuration)
+    search = ask(
+        view_of(loaded),
+        configuration,
+        settings,
+        loaded.questions[question].text,
+        depth_for(settings.depth, k),
+        question=question,
+        engine_for=engine_for,
     )
-
-
-def _missed(
-    loaded: Loaded, ranking: Ranking, question: str, k: int, threshold: float | None
-) -> list[tuple[str, str]]:
-    hits = {hit.key: hit for hit in ranking.hits}
-    # A program's own order need not be that of its scores: a threshold may cut anywhere in it.
-    kept = [hit.key for hit in ranking.hits if threshold is None or hit.score >= threshold]
-    places = {key: place for place, key in enumerate(kept, start=1)}
-    found: list[tuple[int, str, str]] = []
-    for key in loaded.labels.relevant(question):
-        hit = hits.get(key)
-        if hit is None:
-            gone = key not in loaded.corpus.eligible
-            short = f"not in the first {len(ranking.hits)}" if ranking.hits else "nothing came back"
-            where = "no longer in the corpus" if gone else short
-            found.append((len(ranking.hits) + 1, key.short(), where))
-        elif key not in places:
-            found.append((hit.rank, key.short(), f"rank {hit.rank}, below the threshold"))
-        elif places[key] > k:
-            found.append((hit.rank, key.short(), f"rank {places[key]}"))
-    return [(name, where) for _, name, where in sorted(found)]
+    return inspect(search, k)

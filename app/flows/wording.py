@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.core.metrics import discounts
 from app.flows.scored import Acceptance, QuestionScore
 
 METRIC_WORDS: Mapping[str, str] = {
@@ -60,34 +59,6 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset
     ]
     lines.insert(1, "  ".join("-" * width for width in widths))
     return "\n".join(lines)
-
-
-def arithmetic(metric: str, score: QuestionScore, threshold: int) -> str:
-    """How a metric's value came about, open pairs as grade 0."""
-    k, r = score.k, score.relevant or 0
-    relevant = score.relevant_hits(threshold)
-    found = len(relevant)
-    most = "" if score.provisional else "; at most "
-    if metric == "precision":
-        return f"{found} relevant / {k}" + (most and f"{most}{min(r, k)} / {k}")
-    if metric == "recall":
-        return f"{found} of {r} relevant" + (most and f"{most}{min(r, k)} of {r}")
-    if metric == "rr":
-        return f"first relevant at rank {relevant[0].hit.rank}" if relevant else "none relevant"
-    if metric == "ndcg":
-        return _gains(score)
-    return "a relevant one is there" if relevant else "no relevant one is there"
-
-
-def _gains(score: QuestionScore) -> str:
-    """DCG of the ranking over that of the best order."""
-    weights = discounts(score.k)
-    gained = sum(
-        (2 ** (g.label.grade or 0) - 1) * float(weights[i]) for i, g in enumerate(score.ranking)
-    )
-    share = score.as_zero["ndcg"]
-    ideal = f" / {gained / share:.2f} of the best order" if share else ""
-    return f"DCG {gained:.2f}{ideal}"
 
 
 def outcome_words(score: QuestionScore) -> str:

@@ -7,7 +7,7 @@ from app.settings.collection import (
     check_cutoffs,
     split_metric,
 )
-from app.settings.configuration import DEEPEST, Configuration
+from app.settings.configuration import DEEPEST, Configuration, Mode
 from app.settings.connection import Qdrant
 from app.settings.sources import Source
 
@@ -17,6 +17,7 @@ __all__ = [
     "MODELS",
     "CollectionSettings",
     "Configuration",
+    "Mode",
     "Qdrant",
     "Source",
     "check_cutoffs",
