@@ -1,3 +1,3 @@
 """Relevance Desk: labels, scores and comparisons for retrieval quality."""
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"

@@ -47,8 +47,9 @@ def test_what_it_answers_in_its_order(page, endpoint):
     assert (
         text.index("A pear ripens") < text.index("K = 1: what follows") < text.index("pruning in")
     )
-    assert "score 0.2500" in text and "apple: rank 2" in text
-    assert "general · answerable · searched in " in text and "embedded" not in text
+    assert "score 0.2500" in text and "ranked deeper by the program: rank 2" in text
+    assert "general · q1 · development · answerable" in text
+    assert "pipeline: searched in " in text and "embedded" not in text
     assert endpoint.asked == [{"format": 1, "question": "When is an apple tree pruned?", "k": 20}]
 
 
@@ -56,13 +57,13 @@ def test_down_and_back_again(page, endpoint):
     at = page()
     assert alerts(at) == []
     endpoint.stop()
-    at.run()
+    at.button(key="search-again").click().run()
     (alert,) = alerts(at)
     assert (
         f"The search failed: {endpoint.name} does not answer: Connection refused. Start "
         "it, or correct endpoint in collection.toml." in alert
     )
-    assert "Failed: there is no score." in shown(at) and not at.exception
+    assert "The search failed: there is no score." in shown(at) and not at.exception
     at.selectbox(key="pick-configuration").select("sparse").run()
     assert alerts(at) == [] and "pruning in" in shown(at)
     endpoint.start()
@@ -91,19 +92,21 @@ def test_nothing_came_back(page, endpoint):
     endpoint.say = lambda question, k: hits()
     text = shown(page())
     assert "Nothing came back. That is a scored miss, not a failure." in text
-    assert "apple: nothing came back" in text
+    assert "not returned: nothing came back" in text
 
 
 def test_a_threshold_cuts_what_scores_less(page, endpoint):
     endpoint.say = lambda question, k: hits(("pear", 0.9), ("apple", 0.1))
     text = shown(page(threshold=0.5))
-    assert "1 hit below the threshold was cut." in text and "pruning in" not in text
-    assert "apple: rank 2, below the threshold" in text
+    assert "1 hit below the threshold was cut." in text
+    # What was cut stands below the line.
+    assert text.index("Threshold 0.5: what scores below it is cut") < text.index("pruning in")
+    assert "cut by the threshold: score 0.1, threshold 0.5; rank 2 without it" in text
 
 
 def test_a_threshold_that_leaves_nothing(page, endpoint):
     text = shown(page(threshold=5))
-    assert "Nothing is left. That is a scored miss, not a failure." in text
+    assert "Nothing is left: the threshold cuts every hit. That is a scored miss, not a" in text
     assert "2 hits below the threshold were cut." in text
 
 

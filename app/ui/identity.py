@@ -60,6 +60,12 @@ def pick_reviewer() -> str | None:
     return name
 
 
+def at_screen() -> str | None:
+    """Who is signed in, else whose name was typed in this session; None for nobody."""
+    sign_in = _sign_in()
+    return state.reviewer_of(state.typed_name()) if sign_in is None else _signed_in(sign_in)
+
+
 def confirm(reviewer: str) -> None:
     """For callbacks: raise NotReady where the reviewer of the last run is not at the screen now."""
     sign_in = _sign_in()

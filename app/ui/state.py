@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -169,8 +170,7 @@ def pick(
     st.session_state[widget] = current if current in options else first
     shown_as = words or {}
     chosen = (control or _box)(label, options, widget, lambda one: shown_as.get(one, one))
-    st.session_state[f"kept-{key}"] = st.session_state[f"url-{key}"] = chosen
-    st.session_state.setdefault("url-pending", {})[key] = chosen
+    note_in_url(key, chosen)
     return chosen
 
 
@@ -204,14 +204,45 @@ def _box(label: str, options: list[str], key: str, words: Callable[[str], str]) 
     return chosen
 
 
+def write(label: str, key: str, **options: Any) -> str:
+    """A line of text to write; what is written stands in the URL under `key` while there is any."""
+    asked, widget = st.query_params.get(key), f"pick-{key}"
+    current = st.session_state.get(widget, st.session_state.get(f"kept-{key}", ""))
+    if asked is not None and asked != st.session_state.get(f"url-{key}"):
+        current = asked
+    # Always assigned, as in `pick`; a field takes one line.
+    st.session_state[widget] = " ".join(current.splitlines())
+    written = str(st.text_input(label, key=widget, **options)).strip()
+    note_in_url(key, written)
+    return written
+
+
+def note_in_url(key: str, value: str) -> None:
+    """What is picked or written, to be put into the URL by `settle`."""
+    st.session_state[f"kept-{key}"] = st.session_state[f"url-{key}"] = value
+    st.session_state.setdefault("url-pending", {})[key] = value
+
+
+def put(key: str, value: str) -> None:
+    """For callbacks, which run before the pickers are drawn: pick or write something."""
+    st.session_state[f"pick-{key}"] = st.session_state[f"kept-{key}"] = value
+
+
 def settle() -> None:
     """After a page's pickers: put what is picked into the URL, and tell what is not there.
 
-    One write for all pickers, so that the browser's back button takes one step for them.
+    One write for all pickers, so that the browser's back button takes one step for them. What is
+    picked as nothing is not in the URL.
     """
-    wanted = st.session_state.pop("url-pending", {})
-    if any(st.query_params.get(key) != value for key, value in wanted.items()):
-        st.query_params.update(wanted)
+    wanted: dict[str, str] = st.session_state.pop("url-pending", {})
+    here = {key: value for key, value in wanted.items() if value}
+    gone = [key for key in wanted.keys() - here.keys() if key in st.query_params]
+    if gone:
+        st.query_params.from_dict(
+            {**{k: v for k, v in st.query_params.to_dict().items() if k not in gone}, **here}
+        )
+    elif any(st.query_params.get(key) != value for key, value in here.items()):
+        st.query_params.update(here)
     for sentence in st.session_state.pop("link-notices", []):
         notice(sentence)
 
@@ -222,5 +253,5 @@ def pick_number(label: str, options: list[int], key: str, primary: str) -> int:
 
 
 def show_question(name: str) -> None:
-    """Move to a question; for callbacks, which run before the picker is drawn."""
-    st.session_state["pick-question"] = st.session_state["kept-question"] = name
+    """Move to a question; for callbacks."""
+    put("question", name)

@@ -67,7 +67,7 @@ def test_down_told_and_back_again(asking, screen, ollama, endpoint, configuratio
     screen.screenshot(path=tmp_path / f"{configuration}-up.png", full_page=True)
 
     server.stop()
-    pick(screen, "K", "5")
+    screen.get_by_role("button", name="Search again").click()
     said = {
         "gemma": f"Ollama does not answer at {ollama.host}. Start it (ollama serve), set "
         "OLLAMA_HOST, or choose the bundled embedder.",
@@ -79,13 +79,13 @@ def test_down_told_and_back_again(asking, screen, ollama, endpoint, configuratio
 
     pick(screen, "Configuration", "sparse")
     expect(screen.get_by_role("alert")).to_have_count(0)
-    expect(screen.get_by_text("Scores at K = 5")).to_be_visible()
+    expect(screen.get_by_text("Scores at K = 3")).to_be_visible()
     pick(screen, "Configuration", configuration)
     expect(screen.get_by_role("alert")).to_have_text(said)
 
     server.start()
-    screen.reload()
-    expect(screen.get_by_text("Scores at K = 5")).to_be_visible()
+    screen.get_by_role("button", name="Try again").click()
+    expect(screen.get_by_text("Scores at K = 3")).to_be_visible()
     expect(screen.get_by_role("alert")).to_have_count(0)
     expect(screen.locator(".desk-hit").first).to_be_visible()
     screen.screenshot(path=tmp_path / f"{configuration}-back.png", full_page=True)

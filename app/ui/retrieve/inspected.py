@@ -1,0 +1,178 @@
+"""One question as one or two configurations answer it: evidence, scores, and what was lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.core.diagnosis import ndcg_shares
+from app.core.errors import EngineError, NotReady
+from app.flows.evidence_marks import evidence_of
+from app.flows.inspecting import Inspection, inspect
+from app.flows.moves import moves
+from app.flows.one_search import OneSearch
+from app.flows.score_rows import ScoreRow, facts_of, score_rows
+from app.ui import state, text
+from app.ui.retrieve import evidence, figures, grading, keeping, scores
+from app.ui.retrieve.picking import Wanted, forget
+from app.ui.retrieve.searches import Failed, search
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A configuration on screen: what it found, or why nothing could be asked."""
+
+    name: str
+    search: OneSearch | None
+    found: Inspection | None
+    problem: str | None
+
+
+def draw(wanted: Wanted) -> None:
+    """The question, then one configuration with its scores beside it, or two side by side."""
+    loaded, view = wanted.view.loaded, wanted.view
+    asked = loaded.questions.get(wanted.question or "")
+    text.heading(wanted.text, asked.need if asked else None)
+    sides = [_side(wanted, number) for number in range(len(wanted.configurations))]
+    kind = next((one.found.kind for one in sides if one.found is not None), None)
+    said = [asked.category, asked.id, asked.split, *asked.tags, kind] if asked else []
+    lines = [" · ".join(filter(None, said)) or "typed here, not in the collection"]
+    lines += [
+        figures.times(one.name, one.search, one.found) for one in sides if one.search is not None
+    ]
+    st.html("".join(map(text.notice_of, lines)))
+    if loaded.origin is not None:
+        text.notice(loaded.origin)
+    if view.filtered:
+        text.notice(
+            f"Another filter for this run: {len(view.corpus.eligible):,} chunks are eligible, "
+            f"{len(loaded.corpus.eligible):,} under the collection's own. Scores are divided by "
+            "what is eligible, so they are not those of an execution."
+        )
+    keeping.draw(wanted)
+    grading.told()
+    if len(sides) == 1:
+        _one(wanted, sides[0])
+    else:
+        _two(wanted, sides)
+
+
+def _side(wanted: Wanted, number: int) -> Side:
+    name, configuration = wanted.configurations[number]
+    shown = name
+    if number == 0 and wanted.changes.any:
+        shown = f"{name}, changed"
+    elif number == 1 and name == wanted.configurations[0][0] and not wanted.changes.any:
+        shown = f"{name}, again"
+    try:
+        found = search(wanted, name, configuration)
+    except (NotReady, EngineError) as error:
+        return Side(shown, None, None, " ".join(state.sentences(error)))
+    if isinstance(found, Failed):
+        return Side(shown, None, None, " ".join(state.sentences(found.error)))
+    inspection = inspect(found, wanted.k)
+    problem = None
+    if inspection.ranking.failure is not None:
+        problem = f"The search failed: {inspection.ranking.failure}"
+    return Side(shown, found, inspection, problem)
+
+
+def _rows(wanted: Wanted, found: Inspection) -> list[ScoreRow]:
+    loaded = wanted.view.loaded
+    question = loaded.questions.get(wanted.question or "")
+    threshold = wanted.view.labels.scoring.threshold
+    facts = None
+    if question is not None and question.facts:
+        marks = evidence_of(loaded, question.id)
+        facts = facts_of(found, question, marks, wanted.k, threshold)
+    return score_rows(found, facts, threshold)
+
+
+def _one(wanted: Wanted, side: Side) -> None:
+    if side.problem is not None:
+        _problem(side.problem)
+    if side.found is None or side.search is None:
+        return
+    main, beside = st.columns([3, 2], gap="large")
+    with main:
+        text.section("Evidence")
+        _evidence(wanted, side, None)
+    with beside:
+        scores.draw(side.found, _rows(wanted, side.found), wanted.k)
+        _lost(wanted, side)
+        figures.draw([side.name], [side.search], [side.found], wanted.k)
+
+
+def _two(wanted: Wanted, sides: list[Side]) -> None:
+    for one in sides:
+        if one.problem is not None:
+            _problem(f"{one.name}: {one.problem}")
+    there = [one for one in sides if one.found is not None and one.search is not None]
+    if not there:
+        return
+    found = [one.found for one in there if one.found is not None]
+    names = [one.name for one in there]
+    rows = [_rows(wanted, one) for one in found]
+    if len(there) > 1:
+        scores.draw_both(names, found, rows, wanted.k)
+    else:
+        scores.draw(found[0], rows[0], wanted.k)
+    for column, one in zip(st.columns(len(sides), gap="medium"), sides, strict=True):
+        with column:
+            text.section(one.name)
+            if one.found is not None and one.search is not None:
+                _lost(wanted, one)
+                _evidence(wanted, one, next((o for o in there if o is not one), None))
+            else:
+                text.notice("There is nothing to show: see above.")
+    searches = [one.search for one in there if one.search is not None]
+    figures.draw(names, searches, found, wanted.k)
+
+
+def _problem(sentence: str) -> None:
+    text.problem(sentence)
+    st.button("Try again", key=f"again-{sentence[:40]}", on_click=forget)
+
+
+def _lost(wanted: Wanted, side: Side) -> None:
+    found = side.found
+    if found is None or wanted.question is None or found.ranking.failure is not None:
+        return
+    if found.score is not None and (found.score.outcome == "scored" or found.lost):
+        scores.lost(found.lost, wanted.question, wanted.view.loaded.collection.name)
+
+
+def _evidence(wanted: Wanted, side: Side, other: Side | None) -> None:
+    found, loaded = side.found, wanted.view.loaded
+    if found is None:
+        return
+    place = None
+    marks = {}
+    if wanted.question is not None:
+        place = grading.Place(loaded, wanted.question, side.name)
+        marks = evidence_of(loaded, wanted.question)
+        grading.mark_seen(place, found.evidence)
+        grading.link_to_label(
+            place,
+            [
+                one.graded.hit.key
+                for one in found.open
+                if one.graded.hit.rank <= wanted.k and not one.cut
+            ],
+        )
+    highest = wanted.view.labels.scoring.highest
+    scored = found.score is not None and found.score.outcome == "scored"
+    shares = ndcg_shares(found.grades, found.pair_grades, wanted.k, highest) if scored else ()
+    moved = {}
+    if other is not None and other.found is not None:
+        moved = moves(found.kept, other.found.kept, other.name)
+    with st.container(gap="xxsmall"):
+        evidence.draw(
+            found,
+            evidence.Beside(marks, moved, shares),
+            wanted.k,
+            side.search.configuration.threshold if side.search else None,
+            place,
+            loaded.collection.settings.grade_words,
+        )

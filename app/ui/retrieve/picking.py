@@ -1,0 +1,144 @@
+"""What is asked on page Retrieve: a question, one or two configurations, K, and what is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.flows.case_list import Case, cases, scorable
+from app.flows.listing import list_executions
+from app.flows.loading import Loaded, require_questions
+from app.flows.trying import Changes, View, changed, view_of
+from app.settings import Configuration
+from app.ui import state
+from app.ui.retrieve import changing
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A question to be asked of configurations by name, as they are or changed for this run.
+
+    `question` is None where the text is of no question of the collection.
+    """
+
+    view: View
+    question: str | None
+    text: str
+    configurations: tuple[tuple[str, Configuration], ...]
+    k: int
+    changes: Changes
+
+
+def pick(within: Callable[[DeltaGenerator | None], Loaded]) -> Wanted:
+    """The pickers, two lines of them; raises InvalidInput where what is changed cannot be.
+
+    `within` draws the picker of the collection, in a place of its own unless given.
+    """
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        loaded = within(st.container(width=190) if state.several() else None)
+        require_questions(loaded)
+        settings = loaded.collection.settings
+        shown = _cases(loaded)
+        names = list(settings.configurations)
+        with st.container(width=160):
+            first = state.pick("Configuration", names, "configuration")
+        with st.container(width=160):
+            words = {"": "nothing", **{name: name for name in names}}
+            second = state.pick("Beside it", ["", *names], "beside", "", words)
+        with st.container(width=80):
+            k = state.pick_number("K", settings.scoring.cutoffs, "k", settings.scoring.primary)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        name, typed = _question(shown)
+        changes = changing.pick(loaded, first)
+        st.button("Search again", key="search-again", type="tertiary", on_click=forget)
+    state.settle()
+    view = view_of(loaded, changes.filters)
+    configured = [(first, changed(settings.configurations[first], changes))]
+    if second:
+        configured.append((second, settings.configurations[second]))
+    same = next((one.id for one in loaded.questions.values() if one.text == typed), None)
+    question = same if typed else name
+    return Wanted(
+        view=view,
+        question=question,
+        text=typed or loaded.questions[name].text,
+        configurations=tuple(configured),
+        k=k,
+        changes=changes,
+    )
+
+
+def forget() -> None:
+    """Ask once more, whatever is known of it."""
+    st.session_state.pop("searches", None)
+
+
+def _cases(loaded: Loaded) -> list[Case]:
+    """The questions to pick from, by category and in the order that was asked for."""
+    categories = sorted({one.category for one in loaded.questions.values()})
+    with st.container(width=150):
+        words = {"": "all", **{name: name for name in categories}}
+        category = state.pick("Category", ["", *categories], "category", "", words)
+    listed = list_executions(loaded.collection.workspace, loaded.collection.name)
+    found = {one.id: one for one in scorable(loaded, [one.execution for one in listed])}
+    with st.container(width=230):
+        orders = {"": "as in the file"} | {
+            name: f"worst first in {one.configuration}, {one.finished[:16].replace('T', ' ')}"
+            for name, one in found.items()
+        }
+        order = state.pick("Order", list(orders), "execution", "", orders)
+    shown = cases(loaded, category or None, found.get(order)) or cases(loaded)
+    _begin_with_worst(order, shown[0].question)
+    return shown
+
+
+def _question(shown: Sequence[Case]) -> tuple[str, str]:
+    """The question picked, and one's own words, which win where there are any."""
+    names = [one.question for one in shown]
+    typed = st.session_state.get("pick-ask", st.query_params.get("ask", ""))
+    with st.container(width=430):
+        words = {one.question: one.words for one in shown}
+        name = state.pick("Question", names, "question", None, words, _box(bool(typed)))
+    with st.container(horizontal=True, width="content", gap="xsmall"):
+        _step("Previous", names, name, -1, bool(typed))
+        _step("Next", names, name, 1, bool(typed))
+    with st.container(width=290):
+        own = state.write(
+            "Or your own question", "ask", max_chars=1_000, placeholder="type one, press Enter"
+        )
+    return name, own
+
+
+def _begin_with_worst(order: str, worst: str) -> None:
+    """Who asks for an order begins with its first question; a link names its own."""
+    before = st.session_state.get("order-before")
+    if before is not None and order and order != before:
+        state.put("question", worst)
+    st.session_state["order-before"] = order
+
+
+def _step(label: str, names: list[str], name: str, by: int, away: bool) -> None:
+    """To a question beside the one picked; `away`: another one is on screen."""
+    there = names.index(name) + by
+    inside = 0 <= there < len(names)
+    st.button(
+        label,
+        key=f"step-{label.lower()}",
+        type="tertiary",
+        disabled=not inside or away,
+        on_click=state.show_question,
+        args=(names[there] if inside else name,),
+    )
+
+
+def _box(disabled: bool) -> Callable[[str, list[str], str, Callable[[str], str]], str]:
+    def box(label: str, options: list[str], key: str, words: Callable[[str], str]) -> str:
+        why = "Empty the field beside it to pick one" if disabled else None
+        return str(
+            st.selectbox(label, options, key=key, format_func=words, disabled=disabled, help=why)
+        )
+
+    return box

@@ -1,0 +1,127 @@
+"""Scores beside the evidence: values with their arithmetic, and the same ranking elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app.core.model import ChunkKey
+from app.core.trec import key_token
+from app.flows.inspecting import Inspection
+from app.flows.lost import Lost
+from app.flows.score_rows import ScoreRow
+from app.flows.wording import METRIC_WORDS, acceptance_words, number, outcome_words, signed
+from app.ui import text
+
+
+def draw(found: Inspection, rows: Sequence[ScoreRow], k: int) -> None:
+    """Every metric at K with its arithmetic in words; acceptance for an unsupported question."""
+    text.section(f"Scores at K = {k}")
+    if not _unscored(found):
+        table = [[row.name, row.shown, row.how] for row in rows]
+        text.table(["metric", "value", "how"], table, words=frozenset({2}))
+        _provisional(found)
+
+
+def draw_both(
+    names: Sequence[str], found: Sequence[Inspection], rows: Sequence[Sequence[ScoreRow]], k: int
+) -> None:
+    """The scores of two configurations side by side, with their difference."""
+    text.section(f"Scores at K = {k}")
+    if all(rows):
+        table = [
+            [
+                first.name,
+                first.shown,
+                second.shown,
+                signed(_difference(first, second)),
+                f"{first.how} | {second.how}" if first.how != second.how else first.how,
+            ]
+            for first, second in zip(*rows, strict=True)
+        ]
+        head = ["metric", *names, f"{names[1]} - {names[0]}", f"how: {names[0]} | {names[1]}"]
+        text.table(head, table, words=frozenset({4}))
+        for name, one in zip(names, found, strict=True):
+            _provisional(one, f"{name}: ")
+        return
+    for name, one, mine in zip(names, found, rows, strict=True):
+        if not mine:
+            _unscored(one, f"{name}: ")
+        else:
+            text.notice(f"{name}: " + ", ".join(f"{row.name} {row.shown}" for row in mine))
+
+
+def _difference(first: ScoreRow, second: ScoreRow) -> float | None:
+    if first.value is None or second.value is None:
+        return None
+    return second.value - first.value
+
+
+def _unscored(found: Inspection, before: str = "") -> bool:
+    """Say why there is no score; whether there is none."""
+    if found.ranking.failure is not None:
+        text.notice(f"{before}The search failed: there is no score.")
+        return True
+    if found.score is None:
+        text.notice(
+            f"{before}This is no question of the collection: nobody has judged what is relevant to "
+            "it, so there is nothing to score."
+        )
+        return True
+    if found.acceptance is not None:
+        text.notice(before + acceptance_words(found.acceptance))
+        return True
+    if found.score.outcome != "scored":
+        text.notice(before + outcome_words(found.score))
+        return True
+    return False
+
+
+def _provisional(found: Inspection, before: str = "") -> None:
+    score = found.score
+    if score is None:
+        return
+    if score.provisional:
+        as_zero = ", ".join(
+            f"{METRIC_WORDS[name]} {number(value)}" for name, value in score.as_zero.items()
+        )
+        text.notice(
+            f"{before}Provisional: open pairs may still change it. Unjudged as 0: {as_zero}"
+        )
+    if score.tied:
+        text.notice(
+            f"{before}Equal scores lie across K: another order of them would score otherwise."
+        )
+
+
+def lost(found: Sequence[Lost], question: str, collection: str, name: str = "") -> None:
+    """Every relevant chunk that is not within K, and where it went."""
+    text.section(f"Lost evidence{f' of {name}' if name else ''}")
+    if not found:
+        text.notice("None: every relevant chunk is within K.")
+        return
+    items = "".join(
+        f'<li><a href="{_to_label(collection, question, one.key)}" target="_self">'
+        f"{text.escape(one.key.short())}</a> "
+        f'<span class="desk-badge desk-g{min(one.grade, 2)}">{one.grade}</span> '
+        f"{text.escape(one.words)}</li>"
+        for one in found
+    )
+    st.html(f'<ul class="desk-lost">{items}</ul>')
+
+
+def _to_label(collection: str, question: str, key: ChunkKey) -> str:
+    asked = {"collection": collection, "question": question, "chunk": key_token(key)}
+    return text.escape(f"/?{urlencode(asked)}")
+
+
+def facts_list(question_facts: Mapping[str, str], supported: Sequence[str]) -> None:
+    """The required facts of a question, and which the hits within K support."""
+    items = "".join(
+        f"<li>{text.escape(name)}: {text.escape(words)}"
+        f"{' (supported)' if name in supported else ' (not yet)'}</li>"
+        for name, words in question_facts.items()
+    )
+    st.html(f'<ul class="desk-facts">{items}</ul>')
