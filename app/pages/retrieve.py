@@ -8,5 +8,6 @@ with state.guarded():
     wanted = picking.pick(state.pick_collection)
     state.show_failures()
     keeping.told()
-    running.draw(wanted.view.loaded, wanted.configurations[0][0])
+    changed = wanted.changes.any or wanted.view.filtered
+    running.draw(wanted.view.loaded, wanted.configurations[0][0], changed=changed)
     inspected.draw(wanted)

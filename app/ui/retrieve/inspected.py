@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
 
 from app.core.diagnosis import ndcg_shares
 from app.core.errors import EngineError, NotReady
+from app.core.facts import EvidenceOf
+from app.core.model import ChunkKey
 from app.flows.evidence_marks import evidence_of
 from app.flows.inspecting import Inspection, inspect
 from app.flows.moves import moves
@@ -17,6 +20,9 @@ from app.ui import state, text
 from app.ui.retrieve import evidence, figures, grading, keeping, scores
 from app.ui.retrieve.picking import Wanted, forget
 from app.ui.retrieve.searches import Failed, search
+
+#: What was quoted of each chunk of the question.
+Marks = Mapping[ChunkKey, EvidenceOf]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +58,11 @@ def draw(wanted: Wanted) -> None:
         )
     keeping.draw(wanted)
     grading.told()
+    marks = evidence_of(loaded, wanted.question) if wanted.question is not None else {}
     if len(sides) == 1:
-        _one(wanted, sides[0])
+        _one(wanted, sides[0], marks)
     else:
-        _two(wanted, sides)
+        _two(wanted, sides, marks)
 
 
 def _side(wanted: Wanted, number: int) -> Side:
@@ -78,18 +85,17 @@ def _side(wanted: Wanted, number: int) -> Side:
     return Side(shown, found, inspection, problem)
 
 
-def _rows(wanted: Wanted, found: Inspection) -> list[ScoreRow]:
+def _rows(wanted: Wanted, found: Inspection, marks: Marks) -> list[ScoreRow]:
     loaded = wanted.view.loaded
     question = loaded.questions.get(wanted.question or "")
     threshold = wanted.view.labels.scoring.threshold
     facts = None
     if question is not None and question.facts:
-        marks = evidence_of(loaded, question.id)
         facts = facts_of(found, question, marks, wanted.k, threshold)
     return score_rows(found, facts, threshold)
 
 
-def _one(wanted: Wanted, side: Side) -> None:
+def _one(wanted: Wanted, side: Side, marks: Marks) -> None:
     if side.problem is not None:
         _problem(side.problem)
     if side.found is None or side.search is None:
@@ -97,14 +103,14 @@ def _one(wanted: Wanted, side: Side) -> None:
     main, beside = st.columns([3, 2], gap="large")
     with main:
         text.section("Evidence")
-        _evidence(wanted, side, None)
+        _evidence(wanted, side, None, marks)
     with beside:
-        scores.draw(side.found, _rows(wanted, side.found), wanted.k)
+        scores.draw(side.found, _rows(wanted, side.found, marks), wanted.k)
         _lost(wanted, side)
         figures.draw([side.name], [side.search], [side.found], wanted.k)
 
 
-def _two(wanted: Wanted, sides: list[Side]) -> None:
+def _two(wanted: Wanted, sides: list[Side], marks: Marks) -> None:
     for one in sides:
         if one.problem is not None:
             _problem(f"{one.name}: {one.problem}")
@@ -113,7 +119,7 @@ def _two(wanted: Wanted, sides: list[Side]) -> None:
         return
     found = [one.found for one in there if one.found is not None]
     names = [one.name for one in there]
-    rows = [_rows(wanted, one) for one in found]
+    rows = [_rows(wanted, one, marks) for one in found]
     if len(there) > 1:
         scores.draw_both(names, found, rows, wanted.k)
     else:
@@ -123,7 +129,7 @@ def _two(wanted: Wanted, sides: list[Side]) -> None:
             text.section(one.name)
             if one.found is not None and one.search is not None:
                 _lost(wanted, one)
-                _evidence(wanted, one, next((o for o in there if o is not one), None))
+                _evidence(wanted, one, next((o for o in there if o is not one), None), marks)
             else:
                 text.notice("There is nothing to show: see above.")
     searches = [one.search for one in there if one.search is not None]
@@ -143,15 +149,13 @@ def _lost(wanted: Wanted, side: Side) -> None:
         scores.lost(found.lost, wanted.question, wanted.view.loaded.collection.name)
 
 
-def _evidence(wanted: Wanted, side: Side, other: Side | None) -> None:
+def _evidence(wanted: Wanted, side: Side, other: Side | None, marks: Marks) -> None:
     found, loaded = side.found, wanted.view.loaded
     if found is None:
         return
     place = None
-    marks = {}
     if wanted.question is not None:
         place = grading.Place(loaded, wanted.question, side.name)
-        marks = evidence_of(loaded, wanted.question)
         grading.mark_seen(place, found.evidence)
         grading.link_to_label(
             place,

@@ -23,28 +23,39 @@ _EVERY = 0.5
 _MOST_TOLD = 10
 
 
-def draw(loaded: Loaded, configuration: str) -> None:
-    """The panel; the button evaluates the configuration picked above."""
+def draw(loaded: Loaded, configuration: str, *, changed: bool = False) -> None:
+    """The panel; the button evaluates the configuration picked above, as it is saved.
+
+    `changed`: for the question on screen it is changed, or the filter is.
+    """
     name = loaded.collection.name
     job = state.kept().jobs.of(name)
     running = job is not None and job.state == "running"
-    state.show_failures()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        _begin(loaded, configuration, job if running else None)
+        if changed:
+            text.caption("As configured: what is changed for this run is not part of it.")
+    if job is not None and running:
+        _watch(name)
+    elif job is not None:
+        _ended(loaded, job)
+
+
+def _begin(loaded: Loaded, configuration: str, job: Job | None) -> None:
+    """The button; `job` is what goes on already."""
+    name = loaded.collection.name
     st.button(
         text.plain_label(
             f"Evaluate {count(len(loaded.questions), 'question')} with {configuration}"
         ),
         key=f"evaluate-{name}",
-        disabled=running,
+        disabled=job is not None,
         help=text.plain_label(f"{job.what} goes on: one evaluation of {name} at a time.")
-        if job is not None and running
+        if job is not None
         else None,
         on_click=_start,
         args=(name, configuration),
     )
-    if job is not None and running:
-        _watch(name)
-    elif job is not None:
-        _ended(loaded, job)
 
 
 @st.fragment(run_every=_EVERY)
@@ -93,6 +104,7 @@ def _ended(loaded: Loaded, job: Job) -> None:
             )
         st.button(
             "Dismiss",
+            type="tertiary",
             key=f"dismiss-{job.collection}",
             on_click=state.kept().jobs.dismiss,
             args=(job.collection,),
