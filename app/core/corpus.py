@@ -57,6 +57,11 @@ class Corpus:
         return {key: chunk for key, chunk in self.chunks.items() if chunk.eligible}
 
     @cached_property
+    def text_hashes(self) -> Mapping[ChunkKey, str]:
+        """The text hash of every eligible chunk."""
+        return {key: chunk.text_hash for key, chunk in self.eligible.items()}
+
+    @cached_property
     def by_hash(self) -> Mapping[str, tuple[ChunkKey, ...]]:
         """Eligible keys by text hash; more than one key: twins."""
         found: dict[str, list[ChunkKey]] = {}

@@ -76,7 +76,7 @@ def _changes(
     scoring = loaded.collection.settings.scoring
     metric, k = split_metric(scoring.primary)
     labels, highest = loaded.labels, loaded.labels.scoring.highest
-    hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
+    hashes = loaded.corpus.text_hashes
     asked = {dispute.question for dispute in found}
     depth = None if execution.cut_anywhere else k
     rankings, _ = executions.rankings(store, execution, depth)

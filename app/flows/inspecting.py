@@ -83,7 +83,7 @@ def inspect(search: OneSearch, k: int) -> Inspection:
     began = time.perf_counter()
     view, ranking = search.view, search.ranking
     threshold = search.configuration.threshold
-    hashes = {key: chunk.text_hash for key, chunk in view.corpus.eligible.items()}
+    hashes = view.corpus.text_hashes
     asked = search.question is not None
     # What is of no question of the collection has no labels, and is scored by nothing.
     labels = view.labels

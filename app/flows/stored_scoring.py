@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.core.errors import InvalidInput
-from app.core.model import ChunkKey, Ranking, ScoringSettings
+from app.core.model import Ranking, ScoringSettings
 from app.core.text import canonical
 from app.engines import executions, judged, scores
 from app.engines.executions import Execution
@@ -74,9 +74,7 @@ def score_stored(
 
 def _evidence(store: Store, execution: Execution, loaded: Loaded, depth: int | None) -> Evidence:
     """The graded hits of every question, read once, when the first is asked for."""
-    hashes: Mapping[ChunkKey, str] = {
-        key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()
-    }
+    hashes = loaded.corpus.text_hashes
     read: dict[str, Ranking] = {}
 
     def of(question: str) -> tuple[GradedHit, ...]:

@@ -43,7 +43,7 @@ def score_under_labels(
     does not pass the filter.
     """
     ids = Ids(loaded.questions, loaded.corpus, loaded.collection.settings.version)
-    hashes = {key: chunk.text_hash for key, chunk in loaded.corpus.eligible.items()}
+    hashes = loaded.corpus.text_hashes
     found = _score(run, loaded.labels, ids, hashes, scoring, order)
     return RunScores(found.scored, found.means, (*loaded.labels.notices, *found.notices))
 
