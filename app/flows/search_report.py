@@ -128,7 +128,7 @@ def _side(report: Report, one: Searched, other: Searched | None) -> list[str]:
         return [*parts, f"The search failed: {ranking.failure}"]
     moved = moves(found.kept, other.found.kept, other.search.name) if other else {}
     parts.append(_hits(found, k, moved) if found.evidence else "Nothing came back.")
-    if any(item.graded.hit.rank > k for item in found.evidence):
+    if any(item.graded.hit.rank > k and not item.cut for item in found.evidence):
         parts[-1] += f"\n(in brackets: beyond K = {k}, not scored)"
     threshold = report.loaded.labels.scoring.threshold
     if found.acceptance is not None:

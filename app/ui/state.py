@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -168,10 +169,19 @@ def pick(
             st.session_state.setdefault("link-notices", []).append(words_of_link)
     # Always assigned: a widget that another page drew under this key would lose its value.
     st.session_state[widget] = current if current in options else first
-    shown_as = words or {}
+    shown_as = _told_apart(options, words or {})
     chosen = (control or _box)(label, options, widget, lambda one: shown_as.get(one, one))
     note_in_url(key, chosen)
     return chosen
+
+
+def _told_apart(options: list[str], words: Mapping[str, str]) -> dict[str, str]:
+    """How options are shown: a picker takes those of the same words for one, so that they get
+    their ids beside them.
+    """
+    said = {one: words.get(one, one) for one in options}
+    often = Counter(said.values())
+    return {one: f"{said[one]} ({one})" if often[said[one]] > 1 else said[one] for one in said}
 
 
 def forget_pick(key: str) -> None:

@@ -19,23 +19,42 @@ from app.ui import state, text
 
 #: Written for a threshold that is to be taken away.
 _WITHOUT = "none"
+#: What is changed of the configuration, as the URL names it.
+_KEYS = ("mode", "threshold", "exact", "depth")
 
 
 def pick(loaded: Loaded, name: str) -> Changes:
     """What is changed, from the URL; raises InvalidInput for what is not understood."""
     configuration = loaded.collection.settings.configurations[name]
-    count = sum(bool(st.session_state.get(f"kept-{key}", st.query_params.get(key)))
-                for key in ("mode", "threshold", "exact", "depth", "filter"))  # fmt: skip
+    filters = _filter(loaded)
+    count = (filters is not None) + sum(
+        bool(
+            st.session_state.get(
+                f"pick-{key}", st.session_state.get(f"kept-{key}", st.query_params.get(key))
+            )
+        )
+        for key in _KEYS
+    )
     label = "Change for this run" + (f" ({count})" if count else "")
     with st.popover(label, width="content"):
         text.caption(f"For this run only; empty is as configured in {name}.")
-        changes = _configured(configuration, name)
-        filters = _filter(loaded)
+        mode, threshold, exact, depth = _configured(configuration)
+        _filter_fields(loaded)
         st.button("As configured", key="as-configured", on_click=_reset)
-    return Changes(**changes, filters=filters)
+    state.note_in_url("filter", "" if filters is None else canonical(filters))
+    # Read only now: what cannot be read leaves all of it on screen, to be corrected.
+    return Changes(
+        mode=mode or None,  # type: ignore[arg-type]
+        threshold=_number("threshold", threshold, float) if threshold != _WITHOUT else None,
+        unlimited=threshold == _WITHOUT,
+        exact=None if not exact else exact == "yes",
+        depth=_number("depth", depth, int),
+        filters=filters,
+    )
 
 
-def _configured(configuration: Configuration, name: str) -> dict[str, Any]:
+def _configured(configuration: Configuration) -> tuple[str, str, str, str]:
+    """Mode, threshold, exactness and depth as they are picked and written; empty as configured."""
     modes = [""] if configuration.mode == "external" else ["", *MODES]
     words: dict[str, str] = {"": f"as configured: {configuration.mode}"}
     words |= {mode: mode for mode in MODES}
@@ -50,13 +69,7 @@ def _configured(configuration: Configuration, name: str) -> dict[str, Any]:
         {"": f"as configured: {'yes' if configuration.exact else 'no'}", "yes": "yes", "no": "no"},
     )  # fmt: skip
     depth = state.write("Depth", "depth", placeholder=f"as configured: {configuration.depth}")
-    return {
-        "mode": mode or None,
-        "threshold": _number("threshold", threshold, float) if threshold != _WITHOUT else None,
-        "unlimited": threshold == _WITHOUT,
-        "exact": None if not exact else exact == "yes",
-        "depth": _number("depth", depth, int),
-    }
+    return mode, threshold, exact, depth
 
 
 def _number(name: str, written: str, kind: type[Any]) -> Any:
@@ -71,55 +84,84 @@ def _number(name: str, written: str, kind: type[Any]) -> Any:
         ) from None
 
 
+def _options(loaded: Loaded, name: str) -> dict[str, Value]:
+    """The values a field can have, by how they are written."""
+    own = loaded.collection.settings.filters
+    return {canonical(one): one for one in values_of(loaded.corpus, tuple(own))[name]}
+
+
+def _widget(loaded: Loaded, name: str) -> str:
+    return f"pick-filter-{loaded.collection.name}-{name}"
+
+
 def _filter(loaded: Loaded) -> Mapping[str, Sequence[Value]] | None:
     """The allowed values of each field; None for the collection's own."""
     own = loaded.collection.settings.filters
-    if not own:
-        return None
-    there = values_of(loaded.corpus, tuple(own))
-    asked = _asked(own)
+    asked: Mapping[str, Sequence[Value]] | None = None
     found: dict[str, list[Value]] = {}
+    same = True
     for name in own:
-        options = {canonical(value): value for value in there[name]}
-        widget = f"pick-filter-{name}"
+        options, widget = _options(loaded, name), _widget(loaded, name)
+        usual = [one for one in map(canonical, own[name]) if one in options]
         if widget not in st.session_state:
-            wanted = (canonical(value) for value in asked.get(name, ()))
-            st.session_state[widget] = [one for one in wanted if one in options]
-        chosen = st.multiselect(
-            f"Filter: {name}", list(options), key=widget,
-            format_func=lambda one: one.strip('"'), placeholder="any value",
-        )  # fmt: skip
+            asked = asked or _asked(loaded)
+            st.session_state[widget] = _there(name, asked[name], options, own[name])
+        chosen = [one for one in st.session_state[widget] if one in options]
         found[name] = [options[one] for one in chosen]
-    written = canonical(found)
-    same = all(
-        {canonical(value) for value in found[name]}
-        == {canonical(value) for value in own[name]} & {canonical(v) for v in there[name]}
-        for name in own
-    )
-    state.note_in_url("filter", "" if same else written)
+        same = same and set(chosen) == set(usual)
+    st.session_state["filter-of"] = loaded.collection.name
     return None if same else found
 
 
-def _asked(own: Mapping[str, Sequence[Value]]) -> Mapping[str, Sequence[Value]]:
-    """The filter of the link, or the collection's own."""
-    written = st.query_params.get("filter")
-    if written is None:
+def _there(
+    name: str, asked: Sequence[Value], options: Mapping[str, Value], own: Sequence[Value]
+) -> list[str]:
+    """The values asked for that chunks have; what no chunk has does not become any value."""
+    wanted, usual = list(map(canonical, asked)), list(map(canonical, own))
+    for one in wanted:
+        if one not in options and one not in usual:
+            _tell(f"The link names {one} as {name}, which no chunk has.")
+    there = [one for one in wanted if one in options]
+    return there if there or not wanted else [one for one in usual if one in options]
+
+
+def _filter_fields(loaded: Loaded) -> None:
+    for name in loaded.collection.settings.filters:
+        st.multiselect(
+            f"Filter: {name}", list(_options(loaded, name)), key=_widget(loaded, name),
+            format_func=lambda one: one.strip('"'), placeholder="any value",
+        )  # fmt: skip
+
+
+def _asked(loaded: Loaded) -> Mapping[str, Sequence[Value]]:
+    """The filter of the link, that of before another page was read, or the collection's own."""
+    own = loaded.collection.settings.filters
+    before = st.session_state.get("kept-filter")
+    written = st.query_params.get("filter", before or None)
+    of = st.session_state.get("filter-of", loaded.collection.name)
+    if written is None or (written == before and of != loaded.collection.name):
         return own
     try:
         asked = json.loads(written)
         if not isinstance(asked, dict) or not all(isinstance(v, list) for v in asked.values()):
             raise ValueError("not lists by field")
-    except ValueError:
-        st.session_state.setdefault("link-notices", []).append(
+        canonical(asked)
+    except (ValueError, RecursionError):
+        _tell(
             f"The link names {shown(written)} as filter, which is none: the collection's own holds."
         )
         return own
     return {name: asked.get(name, []) for name in own}
 
 
+def _tell(sentence: str) -> None:
+    st.session_state.setdefault("link-notices", []).append(sentence)
+
+
 def _reset() -> None:
-    for key in ("mode", "threshold", "exact", "depth"):
+    for key in _KEYS:
         state.put(key, "")
     for key in [key for key in st.session_state if str(key).startswith("pick-filter-")]:
         del st.session_state[key]
+    st.session_state.pop("kept-filter", None)
     st.query_params.pop("filter", None)

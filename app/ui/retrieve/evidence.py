@@ -19,8 +19,8 @@ from app.flows.wording import count
 from app.ui import text
 from app.ui.retrieve import grading
 
-#: Characters of a text that are shown at once.
-_SHOWN = 420
+#: Characters of a text that are shown at once, and how many more are not worth folding.
+_SHOWN, _LITTLE = 420, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,8 @@ def _hit(one: Evidence, beside: Beside, scale: Mapping[int, str]) -> str:
 
 
 def _share(share: RankShare) -> str:
+    if share.grade is None:
+        return "adds nothing to nDCG until it is judged"
     words = f"adds {share.actual:.3f} to nDCG"
     return words + (f", {share.loss:.3f} lost here" if share.loss > 0.0005 else "")
 
@@ -112,7 +114,7 @@ def _share(share: RankShare) -> str:
 def _text(chunk: Chunk, marks: EvidenceOf | None) -> str:
     """The literal text with its quotes marked; what is long is folded, in place."""
     spans = quoted(chunk.text, marks)
-    if len(chunk.text) <= _SHOWN:
+    if len(chunk.text) <= _SHOWN + _LITTLE:
         return f'<div class="desk-chunk">{_marked(chunk.text, 0, len(chunk.text), spans)}</div>'
     end = chunk.text.rfind(" ", 0, _SHOWN)
     end = end if end > _SHOWN // 2 else _SHOWN

@@ -13,6 +13,7 @@ from app.core.trec import items_token
 from app.flows.inspecting import Evidence
 from app.flows.labeling import Said, item
 from app.flows.loading import Loaded
+from app.flows.lost import Lost
 from app.ui import identity, seen, state, text
 
 
@@ -111,7 +112,8 @@ def told() -> None:
 
 
 def link_to_label(place: Place, open_ones: Sequence[ChunkKey]) -> None:
-    """A link to page Label with exactly the open hits."""
+    """A link to page Label with exactly the open hits, but for those it cannot show."""
+    open_ones = [key for key in open_ones if key in place.loaded.corpus.eligible]
     if not open_ones:
         return
     asked = {
@@ -129,8 +131,10 @@ def link_to_label(place: Place, open_ones: Sequence[ChunkKey]) -> None:
     )
 
 
-def mark_seen(place: Place, hits: Iterable[Evidence]) -> None:
-    """Whoever is at the screen has now been told what others said of these hits."""
+def mark_seen(place: Place, hits: Iterable[Evidence], lost: Iterable[Lost]) -> None:
+    """Whoever is at the screen has now been told what others said of these hits, and of what is
+    listed as lost.
+    """
     reviewer = identity.at_screen()
     if reviewer is None:
         return
@@ -139,4 +143,6 @@ def mark_seen(place: Place, hits: Iterable[Evidence]) -> None:
         for one in hits
         if one.graded.label.state not in ("unjudged", "implicit")
     ]
+    chunks = place.loaded.corpus.chunks
+    told_of += [(place.question, chunks[one.key].text_hash) for one in lost if one.key in chunks]
     seen.mark(place.loaded.collection.name, reviewer, told_of)

@@ -156,7 +156,7 @@ def _evidence(wanted: Wanted, side: Side, other: Side | None, marks: Marks) -> N
     place = None
     if wanted.question is not None:
         place = grading.Place(loaded, wanted.question, side.name)
-        grading.mark_seen(place, found.evidence)
+        grading.mark_seen(place, found.evidence, found.lost)
         grading.link_to_label(
             place,
             [

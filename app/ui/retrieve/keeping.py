@@ -39,7 +39,7 @@ def told() -> None:
 
 def _question(loaded: Loaded, words: str) -> None:
     text.caption("Into the collection, where reviewers can judge what it needs.")
-    reviewer = _who()
+    reviewer = _who("question")
     known = categories(loaded)
     # None is chosen beforehand: the first one would be taken without a thought.
     category = st.selectbox(
@@ -91,7 +91,7 @@ def _settings(loaded: Loaded, name: str, configuration: Configuration, *, filter
             "The filter of this run is not part of it: what is eligible belongs to the collection, "
             "for it decides what every score is divided by."
         )
-    reviewer = _who()
+    reviewer = _who("settings")
     chosen = st.text_input("Name", key="keep-name", placeholder=f"{name}-2", max_chars=60)
     st.button(
         "Save the settings",
@@ -121,17 +121,17 @@ def _keep_settings(
         )
 
 
-def _who() -> str | None:
-    """Who saves: signed in, or a name typed here."""
+def _who(what: str) -> str | None:
+    """Who saves: signed in, or a name typed here. `what` is kept; there may be two fields."""
     known = identity.at_screen()
     if known is None:
-        return _typed()
+        return _typed(what)
     text.notice(f"As {known}")
     return known
 
 
-def _typed() -> str | None:
-    written = st.text_input("Your name", key="keep-reviewer", max_chars=60)
+def _typed(what: str) -> str | None:
+    written = st.text_input("Your name", key=f"keep-reviewer-{what}", max_chars=60)
     try:
         reviewer = state.reviewer_of(written)
     except InvalidInput as error:

@@ -98,7 +98,8 @@ def _cases(loaded: Loaded) -> list[Case]:
 def _question(shown: Sequence[Case]) -> tuple[str, str]:
     """The question picked, and one's own words, which win where there are any."""
     names = [one.question for one in shown]
-    typed = st.session_state.get("pick-ask", st.query_params.get("ask", ""))
+    kept = st.session_state.get("kept-ask", st.query_params.get("ask", ""))
+    typed = str(st.session_state.get("pick-ask", kept)).strip()
     with st.container(width=430):
         words = {one.question: one.words for one in shown}
         name = state.pick("Question", names, "question", None, words, _box(bool(typed)))
