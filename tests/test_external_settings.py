@@ -6,10 +6,10 @@ import pytest
 
 from app.core.errors import InvalidInput
 from app.flows.evaluating import evaluate
-from app.flows.inspecting import inspect_question
 from app.flows.loading import load
 from app.workspace import Workspace
 from tests.conftest import LABELS, QUESTIONS, SPARSE
+from tests.inspected import inspect_question
 from tests.retrievers import Endpoint, external, hits
 
 DENSE = '[configurations.dense]\nembedder = "bundled"\n'

@@ -3,8 +3,8 @@
 import pytest
 
 from app.flows.evaluating import evaluate
-from app.flows.inspecting import inspect_question
 from app.flows.loading import load
+from tests.inspected import inspect_question
 from tests.retrievers import Endpoint, external, hits
 
 SAID = (("pear", 0.1), ("apple", 0.9), ("quince", 0.2), ("plum", 0.8))

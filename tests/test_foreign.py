@@ -9,10 +9,10 @@ from app.engines.bundled import BundledEmbedder
 from app.engines.embedding import embed_all
 from app.engines.store import Store
 from app.flows.evaluating import evaluate
-from app.flows.inspecting import inspect_question
 from app.flows.loading import load
 from app.workspace import Workspace
 from tests.foreign import DENSE, NAME, THEIRS, THREE, as_theirs, chunk, point, sized
+from tests.inspected import inspect_question
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from app.flows import labeling
 from app.flows.bench import Bench, Wish
 from app.flows.claims import Claims
 from app.flows.evaluating import evaluate
-from app.flows.inspecting import inspect_question
 from app.flows.loading import load
 from app.flows.own import Own
 from app.flows.pooling import pool_of
 from app.workspace import Workspace
 from tests.conftest import TEXTS
 from tests.foreign import FIELDS, NAME, SPARSE, chunk, foreign, words
+from tests.inspected import inspect_question
 
 QUESTIONS = {"q1": "When is an apple tree pruned?", "q2": "What becomes of dried plums?"}
 LABELS = (("q1", "apple", 2), ("q2", "plum", 2))

@@ -6,10 +6,11 @@ import pytest
 from app.core.errors import EngineError
 from app.flows.evaluating import evaluate
 from app.flows.indexing import index
-from app.flows.inspecting import MOST_SHOWN, inspect_question
+from app.flows.inspecting import MOST_SHOWN
 from app.flows.loading import load
 from app.flows.searching import open_searcher
 from app.workspace import Workspace
+from tests.inspected import inspect_question
 
 #: Twelve texts that name apples more and more often, and one that never does.
 APPLES = {f"a{n:02}": "apple " * (13 - n) + "pear " * n for n in range(12)}
@@ -49,7 +50,7 @@ def test_a_threshold_between_two_scores(inspected, collection_of, tmp_path, edit
          f'mode = "sparse"\nthreshold = {scores[4]}')  # fmt: skip
     found = inspect_question(load(collection_of(root)), "sparse", "q1", 1)
     assert len(found.kept) == 12 - found.cut == 5  # a hit at the threshold stays
-    assert [one.cut for one in found.evidence] == [False] * 5 + [True]
+    assert [one.cut for one in found.evidence] == [False] * 5 + [True] * 5
     assert [(one.key.chunk, one.rank, one.cause) for one in found.lost] == [
         ("a01", 2, "ranked deeper"), ("a04", 5, "ranked deeper"), ("a08", 9, "ranked deeper"),
     ]  # fmt: skip

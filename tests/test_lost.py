@@ -11,9 +11,10 @@ from app.core.errors import EngineError
 from app.core.text import text_hash
 from app.engines.qdrant_requests import point_id
 from app.flows.indexing import index
-from app.flows.inspecting import depth_for, inspect
+from app.flows.inspecting import inspect
 from app.flows.loading import load
 from app.flows.one_search import ask
+from app.flows.searching import depth_of
 from app.flows.trying import Changes, changed, view_of
 from tests import serving
 from tests.serving import SEARCHES, served
@@ -31,7 +32,7 @@ def searched(collection, name, k=3, *, filters=None, engine=None, **changes):
     settings = changed(collection.configuration(name), Changes(**changes))
     view = view_of(loaded, filters)
     question = loaded.questions["q1"]
-    depth = depth_for(settings.depth, k)
+    depth = depth_of(settings, [*collection.settings.scoring.cutoffs, k])
     more = {"engine_for": lambda identity, make: engine(make())} if engine else {}
     search = ask(view, name, settings, question.text, depth, question="q1", **more)
     return inspect(search, k)
@@ -90,6 +91,13 @@ def test_no_word_in_common_is_no_rank(made):
     found = searched(made([("a00", 2), ("other", 2)]), "sparse")
     assert causes(found) == [("other", "no word in common")]
     assert found.lost[0].exact_rank is None
+
+
+def test_a_chunk_without_a_word_that_is_searched_is_in_the_index(made):
+    texts = {**TEXTS, "stop": "to be or not to be"}
+    found = searched(made([("stop", 2)], texts), "sparse")
+    assert causes(found) == [("stop", "no word in common")]
+    assert words(found)[0].endswith("the chunk has no word that is searched")
 
 
 def test_no_longer_in_the_corpus(made, collection_of, tmp_path, edit):
@@ -232,6 +240,10 @@ def test_a_server_that_stops_before_the_checks_leaves_them_undone(tiny, collecti
     assert causes(found) == [("a08", "not checked")]
     assert "failed while" in words(found)[0] and found.score.outcome == "scored"
     server.heal()
+    server.forget()
+    # It is not asked again by every look at the page, but by the next search.
+    assert causes(inspect(search, 3)) == [("a08", "not checked")] and server.requests == []
+    search = ask(view_of(loaded), "sparse", settings, "apple", 20, question="q1")
     assert causes(inspect(search, 3)) == [("a08", "ranked deeper")]
 
 

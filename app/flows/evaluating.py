@@ -51,13 +51,15 @@ def evaluate(
     resume: bool = False,
     progress: Progress = silent,
     engine_for: Fill = fresh_engine,
+    who: str | None = None,
 ) -> list[Evaluation]:
     """Run configurations (all unless named) over all questions, store and score the executions.
 
     `reuse` takes an execution with the same fingerprint instead of a new one. `resume` does so,
     too, and goes on where one broke off: only its failed questions are asked again. `split` keeps
     only that split's questions in the scores; every question is searched all the same. Ctrl-C keeps
-    what was searched as an execution marked incomplete.
+    what was searched as an execution marked incomplete. `who` asked for it, where that is not the
+    account that runs the program.
 
     Raises InvalidInput, NotReady, EmbedderError before the first search, StoreError after it.
     """
@@ -85,7 +87,7 @@ def evaluate(
                 if not embedded(collection, name):
                     searcher.engine  # noqa: B018
         for name, searcher in searchers.items():
-            run = Run(loaded, name, searcher, scoring, store, progress)
+            run = Run(loaded, name, searcher, scoring, store, progress, who)
             try:
                 execution, reused = run.execution(reuse=reuse, resume=resume)
             except (EngineError, NotReady) as error:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from app.core.labels import Kind, Labels
 from app.core.model import Chunk, ChunkKey, Hit, Ranking
-from app.flows.loading import Loaded
 from app.flows.lost import Lost, lost_evidence
-from app.flows.one_search import OneSearch, ask
+from app.flows.one_search import OneSearch
 from app.flows.scored import Acceptance, GradedHit, QuestionScore
 from app.flows.scoring import graded_hits, score_rankings
-from app.flows.searching import Fill, fresh_engine
-from app.flows.trying import view_of
+from app.flows.searching import BEYOND
 
-#: Ranks shown beyond K, so that what was just missed can be seen.
-BEYOND = 5
 #: At most this many ranks are shown, however large K is: a page of more is slow and unread.
 MOST_SHOWN = 50
 
@@ -64,15 +59,9 @@ class Inspection:
         """The grades of the kept hits in rank order, None for an open one."""
         return [one.label.grade for one in self.kept]
 
-    @property
-    def open(self) -> tuple[Evidence, ...]:
-        """The hits shown whose grade is not settled, and which can be judged."""
-        return tuple(one for one in self.evidence if not one.graded.label.settled)
-
-
-def depth_for(configured: int, k: int) -> int:
-    """How deep one question is searched to be shown at K."""
-    return max(configured, k + BEYOND)
+    def open_within(self, k: int) -> list[GradedHit]:
+        """The hits within K whose grade is not settled."""
+        return [one for one in self.kept[:k] if not one.label.settled]
 
 
 def inspect(search: OneSearch, k: int) -> Inspection:
@@ -100,7 +89,7 @@ def inspect(search: OneSearch, k: int) -> Inspection:
         kind=labels.kinds[name] if asked else None,
         ranking=ranking,
         kept=kept,
-        evidence=tuple(islice(_shown(search, labels, hashes, kept), min(k + BEYOND, MOST_SHOWN))),
+        evidence=tuple(_shown(search, labels, hashes, kept, min(k + BEYOND, MOST_SHOWN))),
         score=score,
         acceptance=acceptance,
         lost=lost_evidence(search, kept, k),
@@ -119,11 +108,18 @@ def _shown(
     labels: Labels,
     hashes: Mapping[ChunkKey, str],
     kept: Sequence[GradedHit],
+    most: int,
 ) -> Iterator[Evidence]:
-    """Every hit in its order, those that a threshold cuts among them."""
-    places = {one.hit.key: one for one in kept}
+    """The first kept hits, and among and behind them a few of those that a threshold cuts."""
+    places, cut = {one.hit.key: one for one in kept}, BEYOND
     for one in graded_hits(search.ranking, labels, hashes, None):
         stays = places.get(one.hit.key)
+        if stays is None:
+            cut -= 1
+            if cut < 0:
+                continue
+        elif stays.hit.rank > most:
+            return
         yield Evidence(
             stays or one,
             search.view.corpus.chunks[one.hit.key],
@@ -140,23 +136,3 @@ def _tied(hits: Sequence[Hit], rank: int) -> tuple[int, int] | None:
     while last < len(hits) and hits[last].score == score:
         last += 1
     return (first, last) if last > first else None
-
-
-def inspect_question(
-    loaded: Loaded, configuration: str, question: str, k: int, engine_for: Fill = fresh_engine
-) -> Inspection:
-    """Search for a question of the collection as it is configured, and score what comes back.
-
-    Raises as `one_search.ask`.
-    """
-    settings = loaded.collection.configuration(configuration)
-    search = ask(
-        view_of(loaded),
-        configuration,
-        settings,
-        loaded.questions[question].text,
-        depth_for(settings.depth, k),
-        question=question,
-        engine_for=engine_for,
-    )
-    return inspect(search, k)

@@ -52,7 +52,12 @@ class Job:
     """
 
     def __init__(
-        self, collection: Collection, configurations: Sequence[str], engine_for: Fill, resume: bool
+        self,
+        collection: Collection,
+        configurations: Sequence[str],
+        engine_for: Fill,
+        resume: bool,
+        who: str | None = None,
     ) -> None:
         """Nothing is done before `begin`."""
         self.collection = collection.name
@@ -71,7 +76,7 @@ class Job:
         shared = all(embedded(collection, name) for name in self.configurations)
         self._engine_for: Fill = engine_for if shared else fresh_engine
         # Its ledgers are its own: the pages read theirs at the same time.
-        work = partial(self._run, replace(collection), resume)
+        work = partial(self._run, replace(collection), resume, who)
         self._thread = threading.Thread(target=work, name=f"job {collection.name}", daemon=True)
 
     @property
@@ -117,7 +122,7 @@ class Job:
         """Wait for its end, so many seconds at most."""
         self._thread.join(seconds)
 
-    def _run(self, collection: Collection, resume: bool) -> None:
+    def _run(self, collection: Collection, resume: bool, who: str | None) -> None:
         state: State = "failed"
         try:
             self.evaluations = tuple(
@@ -127,6 +132,7 @@ class Job:
                     resume=resume,
                     progress=self._tell,
                     engine_for=self._open,
+                    who=who,
                 )
             )
             cut = self.cancelling and any(one.interrupted for one in self.evaluations)
@@ -231,10 +237,12 @@ class Jobs:
         engine_for: Fill = fresh_engine,
         *,
         resume: bool = False,
+        who: str | None = None,
     ) -> Job:
         """Evaluate some configurations (all, if none is named) as `evaluate` does; returns at once.
 
-        `resume` goes on where the last execution of a configuration broke off. Raises NotReady
+        `resume` goes on where the last execution of a configuration broke off; `who` asks for it,
+        where that is not the account the server runs under. Raises NotReady
         where an evaluation of the collection runs already, InvalidInput for an unknown name.
         """
         for name in configurations:
@@ -247,7 +255,7 @@ class Jobs:
                     "already",
                     remedy="Wait for its end, or stop it",
                 )
-            job = Job(collection, configurations, engine_for, resume)
+            job = Job(collection, configurations, engine_for, resume, who)
             job.begin()
             self._jobs[collection.name] = job
         return job

@@ -95,8 +95,7 @@ class _Search:
             return
         keys = [key for key, _ in open_ones]
         try:
-            held = self._search.engine.held(keys)
-            exact = self._search.exact(keys)
+            checks = self._search.checks(keys)
         except EngineError as error:
             for key, grade in open_ones:
                 hit = self._hits.get(key)
@@ -104,7 +103,12 @@ class _Search:
                 yield Lost(key, grade, "not checked", f"not checked: {error}", rank, score=score)
             return
         for key, grade in open_ones:
-            yield self._asked(key, grade, held, exact)
+            hit = self._hits.get(key)
+            yield (
+                self._outside(key, grade, hit)
+                if checks is None
+                else self._asked(key, grade, *checks)
+            )
 
     def _at_hand(self, key: ChunkKey, grade: int) -> Lost | None:
         """What the catalogue and the ranking tell, without another search."""
@@ -132,22 +136,13 @@ class _Search:
                 yield f"{name} {has}, the filter wants {wanted}"
 
     def _asked(
-        self,
-        key: ChunkKey,
-        grade: int,
-        held: Mapping[ChunkKey, frozenset[Side]] | None,
-        exact: Exact | None,
+        self, key: ChunkKey, grade: int, held: Mapping[ChunkKey, frozenset[Side]], exact: Exact
     ) -> Lost:
         hit, k = self._hits.get(key), self._k
         rank = hit.rank if hit else None
-        if exact is None:
-            return self._outside(key, grade, hit)
-        sides: Some[Side] = exact.sides if held is None else held.get(key, frozenset())
-        if not any(side in sides for side in exact.sides):
-            what = "without its vector" if sides else "the index is behind the corpus"
-            remedy = f"desk index {self._search.view.loaded.collection.name}"
-            words = f"not in the index: {what}. Run {remedy}"
-            return Lost(key, grade, "not in the index", words)
+        sides = held.get(key)
+        if sides is None or not any(side in sides for side in exact.sides):
+            return self._unheld(key, grade, sides, exact)
         there = exact.ranking.get(key)
         exact_rank = there.rank if there else None
         score = hit.score if hit else there.score if there else None
@@ -170,6 +165,16 @@ class _Search:
         if "dense" not in exact.sides and key not in exact.sides["sparse"]:
             return self._unfound(key, grade, exact)
         return told("ranked deeper", self._deeper(key, exact, sides, score, low=low))
+
+    def _unheld(self, key: ChunkKey, grade: int, sides: Some[Side] | None, exact: Exact) -> Lost:
+        """The engine does not hold the chunk, or holds nothing to find it by."""
+        if sides is not None and "dense" not in exact.sides:
+            words = "no word in common with the question: the chunk has no word that is searched"
+            return Lost(key, grade, "no word in common", words)
+        collection = self._search.view.loaded.collection
+        what = "the index is behind the corpus" if sides is None else "it is there without a vector"
+        again = f"desk {'sync' if collection.settings.foreign else 'index'} {collection.name}"
+        return Lost(key, grade, "not in the index", f"not in the index: {what}. Run {again}")
 
     def _cut(self, score: float, rank: int) -> str:
         threshold = self._search.configuration.threshold

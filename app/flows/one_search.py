@@ -51,6 +51,9 @@ class OneSearch:
     answer: Answer
     asked: float
     _exact: Exact | None = field(default=None, init=False, repr=False)
+    _held: dict[ChunkKey, frozenset[Side]] = field(default_factory=dict, init=False, repr=False)
+    _looked_for: set[ChunkKey] = field(default_factory=set, init=False, repr=False)
+    _unchecked: EngineError | None = field(default=None, init=False, repr=False)
 
     @property
     def ranking(self) -> Ranking:
@@ -76,6 +79,29 @@ class OneSearch:
     def error(self) -> EngineError | None:
         """What the embedder or the engine failed with."""
         return self.answer.error
+
+    def checks(
+        self, sought: Some[ChunkKey]
+    ) -> tuple[Mapping[ChunkKey, frozenset[Side]], Exact] | None:
+        """By which sides each chunk sought can be found, and where it ranks; asked once.
+
+        None where another program searches, which cannot be asked. Raises EngineError, and the same
+        one again: whoever waited for a time-out does not wait for it with every look at the page.
+        """
+        if self._unchecked is not None:
+            raise self._unchecked
+        try:
+            new = [key for key in sought if key not in self._looked_for]
+            held = self.engine.held(new) if new else {}
+            exact = self.exact(sought)
+        except EngineError as error:
+            self._unchecked = error
+            raise
+        if held is None or exact is None:
+            return None
+        self._looked_for.update(new)
+        self._held.update(held)
+        return self._held, exact
 
     def exact(self, sought: Some[ChunkKey]) -> Exact | None:
         """Ranks in an exact search, deep enough for the chunks sought unless that is too deep.

@@ -52,10 +52,12 @@ def provenance(
     engine: Mapping[str, Any],
     resumed: str | None,
     retain_text: bool,
+    who: str | None,
 ) -> dict[str, Any]:
     """What is stored with an execution beside its corpus revision and times.
 
-    `engine` is what searched, `resumed` the execution whose rankings were kept.
+    `engine` is what searched, `resumed` the execution whose rankings were kept, `who` asked for it,
+    where that is not the account that runs the program.
     """
     return {
         "retain_text": retain_text,
@@ -74,7 +76,7 @@ def provenance(
         "program": __version__,
         "python": platform.python_version(),
         "git": git_state(folder),
-        "user": user(),
+        "user": who or user(),
     }
 
 

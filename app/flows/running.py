@@ -15,15 +15,12 @@ from app.flows.loading import Loaded
 from app.flows.progress import Progress
 from app.flows.provenance import fingerprint, provenance
 from app.flows.search_checks import Checks
-from app.flows.searching import Searcher
-
-#: A search goes at least this many ranks beyond the largest cut-off.
-_BEYOND = 5
+from app.flows.searching import Searcher, depth_of
 
 
 @dataclass
 class Run:
-    """One configuration over all questions."""
+    """One configuration over all questions. `who` asked for it, if that is not this account."""
 
     loaded: Loaded
     name: str
@@ -31,12 +28,13 @@ class Run:
     scoring: ScoringSettings
     store: Store
     progress: Progress
+    who: str | None = None
     interrupted: bool = field(default=False, init=False)
     notices: list[str] = field(default_factory=list, init=False)
 
     @property
     def _depth(self) -> int:
-        return max(self.searcher.configuration.depth, max(self.scoring.cutoffs) + _BEYOND)
+        return depth_of(self.searcher.configuration, self.scoring.cutoffs)
 
     def execution(self, *, reuse: bool, resume: bool = False) -> tuple[Execution, bool]:
         """A stored execution, and whether it was there before.
@@ -98,6 +96,7 @@ class Run:
                 engine=description,
                 resumed=earlier.id if earlier else None,
                 retain_text=retain_text,
+                who=self.who,
             ),
         )
         executions.save(

@@ -9,16 +9,18 @@ from typing import Any
 from app.core.diagnosis import ndcg_shares
 from app.core.errors import InvalidInput
 from app.core.facts import FactRecall
+from app.core.model import ChunkKey
 from app.core.questions import Question
 from app.flows.contract import FORMAT, hit, question_score
 from app.flows.evidence_marks import evidence_of
-from app.flows.inspecting import Evidence, Inspection, depth_for, inspect
+from app.flows.inspecting import Evidence, Inspection, inspect
 from app.flows.loading import Loaded, require_questions
 from app.flows.lost import Lost
 from app.flows.moves import Move, moves
 from app.flows.one_search import OneSearch, ask
 from app.flows.origin import origin_rows
 from app.flows.score_rows import facts_of, score_rows
+from app.flows.searching import depth_of
 from app.flows.trying import view_of
 from app.flows.wording import acceptance_words, outcome_words, table
 from app.settings import split_metric
@@ -88,7 +90,7 @@ def search(loaded: Loaded, asked: str, names: Sequence[str] = (), k: int | None 
             name,
             configuration,
             text,
-            depth_for(configuration.depth, k),
+            depth_of(configuration, [*settings.scoring.cutoffs, k]),
             question=question.id if question else None,
         )
         found = inspect(one, k)
@@ -126,7 +128,7 @@ def _side(report: Report, one: Searched, other: Searched | None) -> list[str]:
     ]
     if ranking.failure is not None:
         return [*parts, f"The search failed: {ranking.failure}"]
-    moved = moves(found.kept, other.found.kept, other.search.name) if other else {}
+    moved = _moves(one, other)
     parts.append(_hits(found, k, moved) if found.evidence else "Nothing came back.")
     if any(item.graded.hit.rank > k and not item.cut for item in found.evidence):
         parts[-1] += f"\n(in brackets: beyond K = {k}, not scored)"
@@ -143,6 +145,13 @@ def _side(report: Report, one: Searched, other: Searched | None) -> list[str]:
         none = ["  none: every relevant chunk is within K"]
         parts.append("\n".join(["Lost evidence", *(lost or none)]))
     return parts
+
+
+def _moves(one: Searched, other: Searched | None) -> dict[ChunkKey, Move]:
+    """Against the other side; none where there is no other, or its search failed."""
+    if other is None or other.found.ranking.failure is not None:
+        return {}
+    return moves(one.found.kept, other.found.kept, other.search.name)
 
 
 def _hits(found: Inspection, k: int, moved: Mapping[Any, Move]) -> str:
@@ -187,7 +196,7 @@ def _side_json(one: Searched, k: int, other: Searched | None) -> dict[str, Any]:
     scored = found.score is not None and found.score.outcome == "scored"
     highest = one.search.view.labels.scoring.highest
     shares = ndcg_shares(found.grades, found.pair_grades, k, highest) if scored else ()
-    moved = moves(found.kept, other.found.kept, other.search.name) if other else {}
+    moved = _moves(one, other)
     acceptance = found.acceptance
     return {
         "configuration": one.search.name,

@@ -22,6 +22,9 @@ from app.flows.manifests import misfit
 from app.settings import Configuration
 from app.workspace import Collection
 
+#: Ranks beyond the largest cut-off that are searched at least.
+BEYOND = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -203,6 +206,14 @@ class Searcher:
 
 def _ms(began: float) -> float:
     return round((time.perf_counter() - began) * 1000, 3)
+
+
+def depth_of(configuration: Configuration, cutoffs: Sequence[int]) -> int:
+    """How deep a question is searched: beyond the largest cut-off, so that what was just missed can
+    be seen. One question alone is searched as all of them are, for the number of candidates that a
+    hybrid search fuses depends on it.
+    """
+    return max(configuration.depth, max(cutoffs) + BEYOND)
 
 
 Fill = Callable[[str, Callable[[], Engine]], Engine]

@@ -54,14 +54,21 @@ class Changes:
 NONE = Changes()
 
 
-def changed(before: Configuration, changes: Changes) -> Configuration:
+def changed(before: Configuration, changes: Changes, beyond: int = 0) -> Configuration:
     """A configuration with what is changed for one run.
 
     Keys that mean nothing in another mode are left out, and those it needs take their usual
-    values. Raises InvalidInput where no configuration comes of it.
+    values. Raises InvalidInput where no configuration comes of it, or its depth is not `beyond` the
+    largest cut-off.
     """
     if not changes.any:
         return before
+    if changes.depth is not None and changes.depth <= beyond:
+        raise InvalidInput(
+            f"depth {changes.depth} must be beyond the largest cut-off, {beyond}",
+            place=PLACE,
+            remedy="Change it above, or take the settings as configured",
+        )
     said: dict[str, Any] = before.model_dump(exclude_unset=True)
     said["mode"] = before.mode
     if changes.mode is not None and changes.mode != before.mode:

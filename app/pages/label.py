@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.ui import identity, shell, state, text
+from app.ui import identity, seen, shell, state, text
 from app.ui.label import agreement, disputes, exchange, grading, history, leaving, questions
 
 VIEWS = {
@@ -34,6 +34,7 @@ with state.guarded():
             text.notice("What can still decide the comparison of the link comes first then.")
         text.notice("A name is not a sign-in: whoever can open this page can enter any name.")
         st.stop()
+    seen.name_given(loaded.collection.name, reviewer)
     leaving.change_seat(loaded.collection.name, reviewer)
     for sentence in identity.notices():
         text.notice(sentence)

@@ -61,9 +61,32 @@ def pick_reviewer() -> str | None:
 
 
 def at_screen() -> str | None:
-    """Who is signed in, else whose name was typed in this session; None for nobody."""
+    """Who is signed in, else whose name was typed in this session or stands in the link.
+
+    None for nobody, and for a name that is refused: the field for it says why. Draws nothing.
+    """
     sign_in = _sign_in()
-    return state.reviewer_of(state.typed_name()) if sign_in is None else _signed_in(sign_in)
+    if sign_in is not None:
+        return _signed_in(sign_in)
+    typed = st.session_state.get("reviewer") or state.typed_name()
+    try:
+        return state.reviewer_of(typed or st.query_params.get("reviewer"))
+    except InvalidInput:
+        return None
+
+
+def signed_in() -> str | None:
+    """Who is signed in; None where there is no sign-in.
+
+    For callbacks that write to no ledger: raises NotReady where the sign-in has ended.
+    """
+    sign_in = _sign_in()
+    if sign_in is None:
+        return None
+    name = _signed_in(sign_in)
+    if name is None:
+        raise NotReady("the sign-in has ended", remedy="Nothing was done: sign in again")
+    return name
 
 
 def confirm(reviewer: str) -> None:

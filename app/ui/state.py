@@ -140,12 +140,6 @@ def typed_name() -> str | None:
     return "".join(name.splitlines()) or None  # as the field shows what a link says
 
 
-def pick_question(loaded: Loaded) -> str:
-    """The question on screen, from the URL."""
-    words = {name: f"{name}: {question.text}" for name, question in loaded.questions.items()}
-    return pick("Question", list(words), "question", words=words)
-
-
 def pick(
     label: str,
     options: list[str],

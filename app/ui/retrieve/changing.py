@@ -5,6 +5,7 @@ and the filter of the run.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -107,6 +108,9 @@ def _filter(loaded: Loaded) -> Mapping[str, Sequence[Value]] | None:
             asked = asked or _asked(loaded)
             st.session_state[widget] = _there(name, asked[name], options, own[name])
         chosen = [one for one in st.session_state[widget] if one in options]
+        # Always assigned: a browser makes the field when the popover is opened first, maybe runs
+        # later, and would make it an empty one.
+        st.session_state[widget] = chosen
         found[name] = [options[one] for one in chosen]
         same = same and set(chosen) == set(usual)
     st.session_state["filter-of"] = loaded.collection.name
@@ -127,10 +131,18 @@ def _there(
 
 def _filter_fields(loaded: Loaded) -> None:
     for name in loaded.collection.settings.filters:
+        options = list(_options(loaded, name))
         st.multiselect(
-            f"Filter: {name}", list(_options(loaded, name)), key=_widget(loaded, name),
-            format_func=lambda one: one.strip('"'), placeholder="any value",
+            f"Filter: {name}", options, key=_widget(loaded, name), placeholder="any value",
+            format_func=_words(options).__getitem__,
         )  # fmt: skip
+
+
+def _words(options: Sequence[str]) -> dict[str, str]:
+    """How values are shown: texts without quotes, unless another value would read the same."""
+    plain = {one: one.strip('"') for one in options}
+    often = Counter(plain.values())
+    return {one: words if often[words] == 1 else one for one, words in plain.items()}
 
 
 def _asked(loaded: Loaded) -> Mapping[str, Sequence[Value]]:

@@ -36,9 +36,6 @@ def draw(
     names: Sequence[str], searches: Sequence[OneSearch], found: Sequence[Inspection], k: int
 ) -> None:
     """What helps to understand a ranking, folded until it is asked for."""
-    asked = [one for one in found if one.ranking.failure is None]
-    if len(asked) < len(found):
-        return
     scored = all(one.score is not None and one.score.outcome == "scored" for one in found)
     threshold = searches[0].view.labels.scoring.threshold
     # Drawn only while they are open: two charts take longer than all the rest of the page.

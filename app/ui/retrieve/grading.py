@@ -9,11 +9,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app.core.model import ChunkKey
-from app.core.trec import items_token
+from app.core.trec import items_token, key_token
 from app.flows.inspecting import Evidence
-from app.flows.labeling import Said, item
+from app.flows.labeling import Item, Said, item
 from app.flows.loading import Loaded
 from app.flows.lost import Lost
+from app.flows.scored import GradedHit
+from app.flows.sight import Sight
 from app.ui import identity, seen, state, text
 
 
@@ -36,8 +38,7 @@ class Place:
 
 def draw(place: Place, one: Evidence, scale: Mapping[int, str]) -> None:
     """A button under an open hit, and once it is pressed the grades."""
-    key = one.graded.hit.key
-    name = f"{place.side}-{one.chunk.text_hash[:12]}-{key.short()}"
+    name = f"{place.side}-{key_token(one.graded.hit.key)}"
     if st.session_state.get("grading-here") != (place.question, name):
         st.button(
             "Grade here",
@@ -51,19 +52,22 @@ def draw(place: Place, one: Evidence, scale: Mapping[int, str]) -> None:
         text.notice("This collection asks for quoted evidence: grade it on page Label.")
         st.button("Close", key=f"close-{name}", type="tertiary", on_click=_close)
         return
+    # Made now: what is saved speaks of the text and the question that are on screen.
+    shown = item(place.loaded, place.question, one.graded.hit.key)
+    collection = place.loaded.collection.name
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         with st.container(width=190):
             reviewer = identity.pick_reviewer()
         reason = identity.why_not_grade(reviewer) if reviewer else "Enter your name to grade."
+        own = state.bench(collection).own(reviewer).fresh.get(shown.pair) if reviewer else None
         for grade in sorted(scale, reverse=True):
             st.button(
                 text.plain_label(f"{grade} {scale[grade]}"),
                 key=f"give-{grade}-{name}",
                 disabled=reason is not None,
                 on_click=_give,
-                args=(place.loaded.collection.name, reviewer, place.question, key,
-                      one.chunk.text_hash, grade),
-            )  # fmt: skip
+                args=(collection, reviewer, shown, grade, own.event if own else None),
+            )
         st.button("Cancel", key=f"close-{name}", type="tertiary", on_click=_close)
     text.notice(
         reason
@@ -83,25 +87,16 @@ def _close() -> None:
     st.session_state.pop("grading-here", None)
 
 
-def _give(
-    collection: str, reviewer: str, question: str, key: ChunkKey, text_hash: str, grade: int
-) -> None:
+def _give(collection: str, reviewer: str, shown: Item, grade: int, reopened: str | None) -> None:
     with state.acting():
         identity.confirm(reviewer)
-        bench = state.bench(collection)
-        shown = item(bench.loaded, question, key)
-        own = bench.own(reviewer)
-        before = own.fresh.get(shown.pair)
-        saved, _ = bench.say(
-            reviewer,
-            shown,
-            Said("grade", grade),
-            reopened=before.event if before else None,
-            blind=False,
+        saved, _ = state.bench(collection).say(
+            reviewer, shown, Said("grade", grade), reopened=reopened, blind=False
         )
         _close()
-        st.session_state["graded-here"] = f"Saved: {grade} for {key.short()}, as not blind." + (
-            f" {saved.notice}" if saved.notice else ""
+        st.session_state["graded-here"] = (
+            f"Saved: {grade} for {shown.key.short()}, as not blind."
+            + (f" {saved.notice}" if saved.notice else "")
         )
 
 
@@ -111,38 +106,57 @@ def told() -> None:
         text.saved(words)
 
 
-def link_to_label(place: Place, open_ones: Sequence[ChunkKey]) -> None:
+def link_to_label(place: Place, open_ones: Sequence[GradedHit]) -> None:
     """A link to page Label with exactly the open hits, but for those it cannot show."""
-    open_ones = [key for key in open_ones if key in place.loaded.corpus.eligible]
+    open_ones = [one for one in open_ones if one.hit.key in place.loaded.corpus.eligible]
     if not open_ones:
         return
-    asked = {
-        "collection": place.loaded.collection.name,
-        "question": place.question,
-        "items": items_token(open_ones),
-    }
-    if (name := state.typed_name()) is not None:
-        asked["reviewer"] = name
-    one = len(open_ones) == 1
-    words = "Judge the open hit" if one else f"Judge the {len(open_ones)} open hits"
+    asked = {"items": items_token([one.hit.key for one in open_ones])}
+    words = "the open hit" if len(open_ones) == 1 else f"the {len(open_ones)} open hits"
+    # Of others, what was said has been seen here.
+    blind = " blind" if all(one.label.state == "unjudged" for one in open_ones) else ""
+    link = to_label(place.loaded.collection.name, place.question, asked)
     st.html(
-        f'<p class="desk-meta"><a href="/?{text.escape(urlencode(asked))}" target="_self">{words} '
-        "blind</a>, on page Label, where rank and score are not shown.</p>"
+        f'<p class="desk-meta"><a href="{link}" target="_self">Judge {words}{blind}</a>, on page '
+        "Label, where rank and score are not shown.</p>"
     )
+
+
+def link_to_chunk(collection: str, question: str, key: ChunkKey) -> str:
+    """The address of a chunk on page Label, for HTML."""
+    return to_label(collection, question, {"chunk": key_token(key)})
+
+
+def to_label(collection: str, question: str, more: Mapping[str, str]) -> str:
+    """An address on page Label, for HTML; it takes along who is at the screen."""
+    asked = {"collection": collection, "question": question, **more}
+    reviewer = identity.at_screen()
+    asked |= {"seen": seen.token()} if reviewer is None else {"reviewer": reviewer}
+    return text.escape(f"/?{urlencode(asked)}")
 
 
 def mark_seen(place: Place, hits: Iterable[Evidence], lost: Iterable[Lost]) -> None:
     """Whoever is at the screen has now been told what others said of these hits, and of what is
     listed as lost.
     """
-    reviewer = identity.at_screen()
-    if reviewer is None:
-        return
-    told_of = [
-        (place.question, one.chunk.text_hash)
+    collection, chunks = place.loaded.collection, place.loaded.corpus.chunks
+    texts = {
+        one.chunk.text_hash
         for one in hits
         if one.graded.label.state not in ("unjudged", "implicit")
-    ]
-    chunks = place.loaded.corpus.chunks
-    told_of += [(place.question, chunks[one.key].text_hash) for one in lost if one.key in chunks]
-    seen.mark(place.loaded.collection.name, reviewer, told_of)
+    }
+    texts |= {chunks[one.key].text_hash for one in lost if one.key in chunks}
+    reviewer = identity.at_screen()
+    if reviewer is not None:
+        seen.name_given(collection.name, reviewer)
+    if not texts:
+        return
+    said = [one.event for one in collection.ledger.read().events]
+    told_of = Sight(place.loaded).told(
+        reviewer or "", (event for event in said if event.question == place.question)
+    )
+    shown = {pair for pair in told_of if pair[1] in texts}
+    if reviewer is None:
+        seen.mark_nameless(collection.name, shown)
+    else:
+        seen.mark(collection.name, reviewer, shown)

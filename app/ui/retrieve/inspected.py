@@ -40,6 +40,11 @@ def draw(wanted: Wanted) -> None:
     loaded, view = wanted.view.loaded, wanted.view
     asked = loaded.questions.get(wanted.question or "")
     text.heading(wanted.text, asked.need if asked else None)
+    if asked is not None and asked.facts:
+        facts = "".join(
+            f"<li>{text.escape(one.id)}: {text.escape(one.text)}</li>" for one in asked.facts
+        )
+        st.html(f'<ul class="desk-facts">{facts}</ul>')
     sides = [_side(wanted, number) for number in range(len(wanted.configurations))]
     kind = next((one.found.kind for one in sides if one.found is not None), None)
     said = [asked.category, asked.id, asked.split, *asked.tags, kind] if asked else []
@@ -97,8 +102,11 @@ def _rows(wanted: Wanted, found: Inspection, marks: Marks) -> list[ScoreRow]:
 
 def _one(wanted: Wanted, side: Side, marks: Marks) -> None:
     if side.problem is not None:
-        _problem(side.problem)
+        _problem(side.problem, 0)
     if side.found is None or side.search is None:
+        return
+    if side.problem is not None:
+        scores.draw(side.found, [], wanted.k)
         return
     main, beside = st.columns([3, 2], gap="large")
     with main:
@@ -111,34 +119,33 @@ def _one(wanted: Wanted, side: Side, marks: Marks) -> None:
 
 
 def _two(wanted: Wanted, sides: list[Side], marks: Marks) -> None:
-    for one in sides:
+    for number, one in enumerate(sides):
         if one.problem is not None:
-            _problem(f"{one.name}: {one.problem}")
-    there = [one for one in sides if one.found is not None and one.search is not None]
-    if not there:
-        return
+            _problem(f"{one.name}: {one.problem}", number)
+    there = [one for one in sides if one.problem is None]
     found = [one.found for one in there if one.found is not None]
     names = [one.name for one in there]
     rows = [_rows(wanted, one, marks) for one in found]
-    if len(there) > 1:
+    if len(found) > 1:
         scores.draw_both(names, found, rows, wanted.k)
-    else:
+    elif found:
         scores.draw(found[0], rows[0], wanted.k)
     for column, one in zip(st.columns(len(sides), gap="medium"), sides, strict=True):
         with column:
             text.section(one.name)
-            if one.found is not None and one.search is not None:
+            if one.problem is None:
                 _lost(wanted, one)
                 _evidence(wanted, one, next((o for o in there if o is not one), None), marks)
             else:
                 text.notice("There is nothing to show: see above.")
     searches = [one.search for one in there if one.search is not None]
-    figures.draw(names, searches, found, wanted.k)
+    if found:
+        figures.draw(names, searches, found, wanted.k)
 
 
-def _problem(sentence: str) -> None:
+def _problem(sentence: str, side: int) -> None:
     text.problem(sentence)
-    st.button("Try again", key=f"again-{sentence[:40]}", on_click=forget)
+    st.button("Try again", key=f"again-{side}", on_click=forget)
 
 
 def _lost(wanted: Wanted, side: Side) -> None:
@@ -157,19 +164,12 @@ def _evidence(wanted: Wanted, side: Side, other: Side | None, marks: Marks) -> N
     if wanted.question is not None:
         place = grading.Place(loaded, wanted.question, side.name)
         grading.mark_seen(place, found.evidence, found.lost)
-        grading.link_to_label(
-            place,
-            [
-                one.graded.hit.key
-                for one in found.open
-                if one.graded.hit.rank <= wanted.k and not one.cut
-            ],
-        )
+        grading.link_to_label(place, found.open_within(wanted.k))
     highest = wanted.view.labels.scoring.highest
     scored = found.score is not None and found.score.outcome == "scored"
     shares = ndcg_shares(found.grades, found.pair_grades, wanted.k, highest) if scored else ()
     moved = {}
-    if other is not None and other.found is not None:
+    if other is not None and other.found is not None and other.problem is None:
         moved = moves(found.kept, other.found.kept, other.name)
     with st.container(gap="xxsmall"):
         evidence.draw(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.core.errors import InvalidInput
+from app.core.errors import InvalidInput, NotReady
 from app.flows import asking
 from app.flows.alike import alike
 from app.flows.configuring import save_configuration
@@ -69,7 +69,7 @@ def _question(loaded: Loaded, words: str) -> None:
 
 def _keep_question(collection: str, reviewer: str, words: str, category: str, need: str) -> None:
     with state.acting():
-        identity.confirm(reviewer)
+        _confirm(reviewer)
         loaded = state.load_collection(collection)
         new = category not in categories(loaded)
         done = asking.add(
@@ -109,8 +109,7 @@ def _keep_settings(
 ) -> None:
     with state.acting():
         if reviewer is not None:
-            identity.confirm(reviewer)
-
+            _confirm(reviewer)
         loaded = state.load_collection(collection)
         save_configuration(loaded.collection, name.strip(), configuration, author=reviewer)
         for key in ("mode", "threshold", "exact", "depth"):
@@ -128,6 +127,17 @@ def _who(what: str) -> str | None:
         return _typed(what)
     text.notice(f"As {known}")
     return known
+
+
+def _confirm(reviewer: str) -> None:
+    """For callbacks: raise NotReady where whoever saves is not at the screen now."""
+    # A field for the name may be known from page Label, where nothing was written into it.
+    if st.session_state.get("reviewer"):
+        identity.confirm(reviewer)
+    elif identity.at_screen() != reviewer:
+        raise NotReady(
+            f"{reviewer} is not at the screen any more", remedy="Nothing was saved: press again"
+        )
 
 
 def _typed(what: str) -> str | None:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app.core.errors import StoreError
 from app.flows.case_list import Case, cases, scorable
-from app.flows.listing import list_executions
+from app.flows.listing import Execution, list_executions
 from app.flows.loading import Loaded, require_questions
 from app.flows.trying import Changes, View, changed, view_of
 from app.settings import Configuration
 from app.ui import state
 from app.ui.retrieve import changing
+from app.workspace import signature_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,8 @@ def pick(within: Callable[[DeltaGenerator | None], Loaded]) -> Wanted:
         st.button("Search again", key="search-again", type="tertiary", on_click=forget)
     state.settle()
     view = view_of(loaded, changes.filters)
-    configured = [(first, changed(settings.configurations[first], changes))]
+    largest = max(settings.scoring.cutoffs)
+    configured = [(first, changed(settings.configurations[first], changes, largest))]
     if second:
         configured.append((second, settings.configurations[second]))
     same = next((one.id for one in loaded.questions.values() if one.text == typed), None)
@@ -82,17 +85,41 @@ def _cases(loaded: Loaded) -> list[Case]:
     with st.container(width=150):
         words = {"": "all", **{name: name for name in categories}}
         category = state.pick("Category", ["", *categories], "category", "", words)
-    listed = list_executions(loaded.collection.workspace, loaded.collection.name)
-    found = {one.id: one for one in scorable(loaded, [one.execution for one in listed])}
+    found = _executions(loaded)
     with st.container(width=230):
         orders = {"": "as in the file"} | {
             name: f"worst first in {one.configuration}, {one.finished[:16].replace('T', ' ')}"
             for name, one in found.items()
         }
         order = state.pick("Order", list(orders), "execution", "", orders)
-    shown = cases(loaded, category or None, found.get(order)) or cases(loaded)
+    shown = cases(loaded, category or None, found.get(order))
+    if not shown:
+        # It asked none of this category.
+        shown = cases(loaded, category or None)
     _begin_with_worst(order, shown[0].question)
     return shown
+
+
+def _executions(loaded: Loaded) -> dict[str, Execution]:
+    """Those to order by, listed anew when the store has changed.
+
+    Another process may hold the store, for long: the page goes on with what was listed before.
+    """
+    collection = loaded.collection
+    path = collection.workspace.store_path
+    now = (collection.name, signature_of([path, path.with_name(f"{path.name}.wal")]))
+    before, listed = st.session_state.get("executions-listed", (None, []))
+    if before != now:
+        try:
+            listed = [
+                one.execution for one in list_executions(collection.workspace, collection.name)
+            ]
+        except StoreError as error:
+            same = before is not None and before[0] == collection.name
+            listed = listed if same else []
+            st.session_state.setdefault("link-notices", []).extend(state.sentences(error))
+        st.session_state["executions-listed"] = (now, listed)
+    return {one.id: one for one in scorable(loaded, listed)}
 
 
 def _question(shown: Sequence[Case]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from app.flows.jobs import Job
 from app.flows.loading import Loaded
 from app.flows.wording import METRIC_WORDS, count, with_bounds
 from app.settings import split_metric
-from app.ui import state, text
+from app.ui import identity, state, text
 
 #: Seconds between two looks at how far it is.
 _EVERY = 0.5
@@ -118,7 +118,7 @@ def _outcome(loaded: Loaded, job: Job, one: Evaluation) -> None:
         text.problem(_unfinished(job, one))
         return
     asked = {"collection": execution.collection, "candidate": execution.id}
-    if (reviewer := state.typed_name()) is not None:
+    if (reviewer := identity.at_screen()) is not None:
         asked["reviewer"] = reviewer
     st.html(
         f'<p role="status">{text.escape(_finished(loaded, one))} '
@@ -162,4 +162,5 @@ def _start(name: str, *configurations: str, resume: bool = False) -> None:
     with state.acting():
         kept = state.kept()
         collection = state.workspace().collection(name)
-        kept.jobs.start(collection, configurations, kept.engine, resume=resume)
+        who = identity.signed_in()
+        kept.jobs.start(collection, configurations, kept.engine, resume=resume, who=who)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from urllib.parse import urlencode
+from collections.abc import Sequence
 
 import streamlit as st
 
-from app.core.model import ChunkKey
-from app.core.trec import key_token
 from app.flows.inspecting import Inspection
 from app.flows.lost import Lost
 from app.flows.score_rows import ScoreRow
 from app.flows.wording import METRIC_WORDS, acceptance_words, number, outcome_words, signed
 from app.ui import text
+from app.ui.retrieve import grading
 
 
 def draw(found: Inspection, rows: Sequence[ScoreRow], k: int) -> None:
@@ -103,25 +101,10 @@ def lost(found: Sequence[Lost], question: str, collection: str, name: str = "") 
         text.notice("None: every relevant chunk is within K.")
         return
     items = "".join(
-        f'<li><a href="{_to_label(collection, question, one.key)}" target="_self">'
+        f'<li><a href="{grading.link_to_chunk(collection, question, one.key)}" target="_self">'
         f"{text.escape(one.key.short())}</a> "
         f'<span class="desk-badge desk-g{min(one.grade, 2)}">{one.grade}</span> '
         f"{text.escape(one.words)}</li>"
         for one in found
     )
     st.html(f'<ul class="desk-lost">{items}</ul>')
-
-
-def _to_label(collection: str, question: str, key: ChunkKey) -> str:
-    asked = {"collection": collection, "question": question, "chunk": key_token(key)}
-    return text.escape(f"/?{urlencode(asked)}")
-
-
-def facts_list(question_facts: Mapping[str, str], supported: Sequence[str]) -> None:
-    """The required facts of a question, and which the hits within K support."""
-    items = "".join(
-        f"<li>{text.escape(name)}: {text.escape(words)}"
-        f"{' (supported)' if name in supported else ' (not yet)'}</li>"
-        for name, words in question_facts.items()
-    )
-    st.html(f'<ul class="desk-facts">{items}</ul>')

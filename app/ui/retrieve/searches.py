@@ -8,11 +8,13 @@ import streamlit as st
 
 from app.core.errors import EngineError
 from app.core.text import digest
-from app.flows.inspecting import depth_for
+from app.flows.manifests import manifest_path
 from app.flows.one_search import OneSearch, ask
+from app.flows.searching import depth_of
 from app.settings import Configuration
 from app.ui import state
 from app.ui.retrieve.picking import Wanted
+from app.workspace import signature_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +31,22 @@ def search(wanted: Wanted, name: str, configuration: Configuration) -> OneSearch
     time: `Search again` does. Raises NotReady, which costs nothing to look at again.
     """
     loaded = wanted.view.loaded
-    depth = depth_for(configuration.depth, wanted.k)
+    settings = loaded.collection.settings
+    depth = depth_of(configuration, [*settings.scoring.cutoffs, wanted.k])
     key = digest(
         [
             loaded.collection.name,
             loaded.corpus.revision,
-            loaded.collection.settings.model_dump(exclude={"configurations"}, mode="json"),
+            settings.model_dump(exclude={"configurations"}, mode="json"),
             {field: list(values) for field, values in wanted.view.filters.items()},
             name,
             configuration.model_dump(),
             wanted.text,
             wanted.question,
             depth,
+            # What was indexed, or synced, since then may be another thing.
+            signature_of([manifest_path(loaded.collection, configuration)]),
+            loaded.collection.sync().synced if settings.foreign else None,
         ]
     )
     # Only what is on screen: a search holds its engine in memory.
