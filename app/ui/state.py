@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
 
 from app.core.errors import DeskError
 from app.core.judgments import reviewer_id
@@ -242,13 +243,24 @@ def settle() -> None:
     here = {key: value for key, value in wanted.items() if value}
     gone = [key for key in wanted.keys() - here.keys() if key in st.query_params]
     if gone:
-        st.query_params.from_dict(
-            {**{k: v for k, v in st.query_params.to_dict().items() if k not in gone}, **here}
-        )
+        _rewrite(gone, here)
     elif any(st.query_params.get(key) != value for key, value in here.items()):
         st.query_params.update(here)
     for sentence in st.session_state.pop("link-notices", []):
         notice(sentence)
+
+
+def _rewrite(gone: list[str], here: Mapping[str, str]) -> None:
+    """Put some keys into the URL and take others out."""
+    kept = {k: v for k, v in st.query_params.to_dict().items() if k not in gone}
+    try:
+        st.query_params.from_dict({**kept, **here})
+    except StreamlitAPIException:
+        # A widget's own key is among them, such as a panel that is open: it may not be written.
+        for key in gone:
+            del st.query_params[key]
+        if any(st.query_params.get(key) != value for key, value in here.items()):
+            st.query_params.update(here)
 
 
 def pick_number(label: str, options: list[int], key: str, primary: str) -> int:

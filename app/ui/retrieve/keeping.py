@@ -55,7 +55,7 @@ def _question(loaded: Loaded, words: str) -> None:
     apart = True
     if found is not None:
         text.notice(f"{found.question.id} asks almost the same: “{found.question.text}”")
-        apart = st.checkbox("This one asks something else", key="keep-apart")
+        apart = st.checkbox("This one asks something else", key=f"keep-apart-{words}")
     st.button(
         "Save the question",
         key="keep-question",
@@ -69,7 +69,7 @@ def _question(loaded: Loaded, words: str) -> None:
 
 def _keep_question(collection: str, reviewer: str, words: str, category: str, need: str) -> None:
     with state.acting():
-        _confirm(reviewer)
+        _confirm("question", reviewer)
         loaded = state.load_collection(collection)
         new = category not in categories(loaded)
         done = asking.add(
@@ -109,39 +109,36 @@ def _keep_settings(
 ) -> None:
     with state.acting():
         if reviewer is not None:
-            _confirm(reviewer)
+            _confirm("settings", reviewer)
         loaded = state.load_collection(collection)
         save_configuration(loaded.collection, name.strip(), configuration, author=reviewer)
         for key in ("mode", "threshold", "exact", "depth"):
             state.put(key, "")
         state.put("configuration", name.strip())
         st.session_state["kept-here"] = (
-            f"The configuration {name.strip()} is saved. Run it over all questions below."
+            f"The configuration {name.strip()} is saved. It is the one picked now."
         )
 
 
 def _who(what: str) -> str | None:
     """Who saves: signed in, or a name typed here. `what` is kept; there may be two fields."""
-    known = identity.at_screen()
-    if known is None:
-        return _typed(what)
-    text.notice(f"As {known}")
-    return known
+    if (known := identity.signed_in()) is not None:
+        text.notice(f"As {known}")
+        return known
+    return _typed(what, identity.at_screen() or "")
 
 
-def _confirm(reviewer: str) -> None:
+def _confirm(what: str, reviewer: str) -> None:
     """For callbacks: raise NotReady where whoever saves is not at the screen now."""
-    # A field for the name may be known from page Label, where nothing was written into it.
-    if st.session_state.get("reviewer"):
+    if identity.signed_in() is not None:
         identity.confirm(reviewer)
-    elif identity.at_screen() != reviewer:
-        raise NotReady(
-            f"{reviewer} is not at the screen any more", remedy="Nothing was saved: press again"
-        )
+    elif state.reviewer_of(st.session_state.get(f"keep-reviewer-{what}")) != reviewer:
+        # A name that was typed comes with the press that followed it.
+        raise NotReady("the name was changed", remedy="Nothing was saved: press again")
 
 
-def _typed(what: str) -> str | None:
-    written = st.text_input("Your name", key=f"keep-reviewer-{what}", max_chars=60)
+def _typed(what: str, known: str) -> str | None:
+    written = st.text_input("Your name", known, key=f"keep-reviewer-{what}", max_chars=60)
     try:
         reviewer = state.reviewer_of(written)
     except InvalidInput as error:
