@@ -1,30 +1,34 @@
 """Pages as Streamlit runs them without a browser: what is on them, and what is pressed."""
 
 import json
+from pathlib import Path
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
+MAIN = Path(__file__).resolve().parent.parent / "app/main.py"
+
 
 @pytest.fixture
-def page(runbooks, repository, monkeypatch):
+def page(runbooks, monkeypatch):
     """Opens a page of a workspace; `**query` is what the link asks for."""
     monkeypatch.chdir(runbooks)
+    return opened
 
-    def run(name, **query):
-        at = AppTest.from_file(str(repository / "app/main.py"), default_timeout=60)
-        steps = [at.run]
-        if name != "label":  # the page a server opens with
-            steps += [lambda: at.switch_page(f"pages/{name}.py"), at.run]
-        for step in steps:
-            for key, value in query.items():
-                at.query_params[key] = value
-            step()
-        assert not at.exception
-        return at
 
-    return run
+def opened(name, **query):
+    """A page of the working directory's workspace, as a link opens it."""
+    at = AppTest.from_file(str(MAIN), default_timeout=60)
+    steps = [at.run]
+    if name != "label":  # the page a server opens with
+        steps += [lambda: at.switch_page(f"pages/{name}.py"), at.run]
+    for step in steps:
+        for key, value in query.items():
+            at.query_params[key] = value
+        step()
+    assert not at.exception
+    return at
 
 
 def shown(at):

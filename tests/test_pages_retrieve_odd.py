@@ -6,15 +6,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.core.errors import EngineError
 from app.core.text import text_hash
 from app.core.trec import items_of
 from app.ui import seen
 from app.ui.kept import Kept
-from tests.conftest import REPOSITORY, SPARSE, judgment, lines_of
-from tests.labelpage import chunk_on_screen, lines, press, shown
+from tests.conftest import SPARSE, judgment, lines_of
+from tests.labelpage import chunk_on_screen, lines, opened, press, shown
 from tests.test_pages_retrieve import alerts, table
 from tests.test_pages_retrieve import hits as evidence
 
@@ -30,16 +29,7 @@ def open_in(monkeypatch):
 
     def run(root, name="retrieve", **query):
         monkeypatch.chdir(root)
-        at = AppTest.from_file(str(REPOSITORY / "app/main.py"), default_timeout=60)
-        steps = [at.run]
-        if name == "retrieve":
-            steps += [lambda: at.switch_page("pages/retrieve.py"), at.run]
-        for step in steps:
-            for key, value in query.items():
-                at.query_params[key] = value
-            step()
-        assert not at.exception
-        return at
+        return opened(name, **query)
 
     return run
 

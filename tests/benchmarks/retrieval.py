@@ -49,7 +49,8 @@ SEARCHES = {
 }
 #: At most so many questions for each kind of search, and no new one after so many seconds.
 MOST, LONGEST = 200, 10.0
-SETTINGS = """format = 1
+#: All of a collection's settings but its configurations.
+HEAD = """format = 1
 [source]
 kind = "jsonl"
 path = "corpus.jsonl"
@@ -58,7 +59,8 @@ fields = { chunk = "id", text = "text" }
 rule = "as-is-v1"
 [eligible]
 product = ["a", "b"]
-[configurations.dense]
+"""
+SETTINGS = f"""{HEAD}[configurations.dense]
 mode = "dense"
 embedder = "bundled"
 """

@@ -29,19 +29,10 @@ from app.flows.embedders import make_embedder
 from app.flows.indexing import index
 from app.workspace import Workspace
 from tests.benchmarks.labeling import dashboard, told
-from tests.benchmarks.retrieval import texts_of, vectors_of
+from tests.benchmarks.retrieval import HEAD, texts_of, vectors_of
 
 NAME = "bench"
-SETTINGS = """format = 1
-[source]
-kind = "jsonl"
-path = "corpus.jsonl"
-fields = { chunk = "id", text = "text" }
-[chunking]
-rule = "as-is-v1"
-[eligible]
-product = ["a", "b"]
-[configurations.hybrid]
+SETTINGS = f"""{HEAD}[configurations.hybrid]
 mode = "hybrid"
 rrf_k = 60
 """
