@@ -127,7 +127,7 @@ def test_scales_that_differ_are_charts_with_an_axis_each():
     found = score_charts([side("old", "cosine", 0.5), side("new", "RRF", labels=[LABELS["2"]])], 3)
     old, new = [chart.to_dict() for chart in found]
     assert [one["layer"][0]["encoding"]["y"]["title"] for one in (old, new)] == [
-        "old: cosine", "new: RRF",
+        "score of old", "score of new",
     ]  # fmt: skip
     for one, name in ((old, "old"), (new, "new")):
         lines = one["layer"][0]

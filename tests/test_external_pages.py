@@ -48,7 +48,7 @@ def test_what_it_answers_in_its_order(page, endpoint):
         text.index("A pear ripens") < text.index("K = 1: what follows") < text.index("pruning in")
     )
     assert "score 0.2500" in text and "ranked deeper by the program: rank 2" in text
-    assert "general · q1 · development · answerable" in text
+    assert "question q1 · answerable · category general · development" in text
     assert "pipeline: searched in " in text and "embedded" not in text
     assert endpoint.asked == [{"format": 1, "question": "When is an apple tree pruned?", "k": 20}]
 

@@ -270,7 +270,7 @@ def test_a_hybrid_search_tells_both_sides(tiny, collection_of):
     found = searched(collection_of(root), "hybrid")
     (lost,) = found.lost
     assert lost.cause == "ranked deeper"
-    assert "lexical no word in common" in lost.words and "dense rank" in lost.words
+    assert "lexical: no word in common" in lost.words and "dense: rank" in lost.words
 
 
 def test_a_failed_search_says_nothing_of_lost_evidence(made):

@@ -126,7 +126,10 @@ def test_a_configuration_beside_itself_is_the_same(open_page):
 
 def test_k_decides_what_is_scored_and_drawn(open_page):
     at = open_page(question="restart-recovery", configuration="dense")
-    assert "Scores at K = 3" in shown(at) and at.selectbox(key="pick-k").options == ["1", "3", "5"]
+    assert (
+        "Scores at K = 3" in shown(at)
+        and at.selectbox(key="pick-k").options == ["1", "2", "3", "5", "10", "20"]
+    )
     at.selectbox(key="pick-k").select("5").run()
     assert "K = 5: what follows is not scored" in shown(at) and link_of(at)["k"] == "5"
     assert table(at)["RR@5"] == ["0.200", "first relevant at rank 5: 1 / 5"]
@@ -236,10 +239,12 @@ def test_the_filter_of_one_collection_is_not_that_of_another(open_page, runbooks
 
 def test_a_typed_question_is_saved_and_is_the_one_on_screen(open_page, runbooks):
     at = open_page(ask="How long are messages kept?", configuration="sparse")
-    save = at.button(key="keep-question")
-    assert save.disabled and "Enter your name and pick a category" in save.help
-    at.text_input(key="keep-reviewer-question").set_value("Ana").run()
-    assert at.button(key="keep-question").disabled  # no category is taken without a thought
+    at.button(key="keep-question").click().run()
+    assert alerts(at) == ["Your name is missing. Enter it, then save."]
+    # A name that was just typed comes with the press.
+    at.text_input(key="keep-reviewer-question").set_value("Ana")
+    at.button(key="keep-question").click().run()
+    assert alerts(at) == ["The category is missing. Pick or type one, then save."]
     at.selectbox(key="keep-category").select("conditions").run()
     at.text_area(key="keep-need").set_value("The days.").run()
     at.button(key="keep-question").click().run()
@@ -249,7 +254,11 @@ def test_a_typed_question_is_saved_and_is_the_one_on_screen(open_page, runbooks)
     assert f"The question {name} is saved." in shown(at)
     link = link_of(at)
     assert link["question"] == name and "ask" not in link and "The days." in shown(at)
-    assert f"conditions · {name}" in shown(at) and "Not applicable" in shown(at)
+    assert (
+        f"question {name}" in shown(at)
+        and "category conditions" in shown(at)
+        and "Not applicable" in shown(at)
+    )
     assert len([one for one in at.button if one.label == "Grade here"]) > 0
     assert heading(open_page(**link)) == heading(at)
 
@@ -259,7 +268,8 @@ def test_a_question_that_asks_almost_the_same_must_be_confirmed(open_page, runbo
     at.text_input(key="keep-reviewer-question").set_value("Ana").run()
     at.selectbox(key="keep-category").select("paraphrase").run()
     assert "restart-recovery asks almost the same" in shown(at)
-    assert at.button(key="keep-question").disabled
+    at.button(key="keep-question").click().run()
+    assert "restart-recovery asks almost the same" in alerts(at)[0]
     at.checkbox[0].check().run()
     at.button(key="keep-question").click().run()
     assert "is saved." in shown(at) and "really lost" in heading(at)
@@ -269,7 +279,8 @@ def test_settings_are_saved_under_a_name_and_picked_then(open_page, runbooks):
     path = runbooks / "data/runbooks/collection.toml"
     before = path.read_bytes()
     at = open_page(question="restart-recovery", configuration="dense", mode="sparse", depth="9")
-    assert at.button(key="keep-settings").disabled
+    at.button(key="keep-settings").click().run()
+    assert alerts(at) == ["A name for the settings is missing. Write one, then save."]
     at.text_input(key="keep-name").set_value("words").run()
     at.button(key="keep-settings").click().run()
     assert "The configuration words is saved." in shown(at) and alerts(at) == []

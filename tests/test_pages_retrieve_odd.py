@@ -111,17 +111,21 @@ def test_a_grade_here_needs_a_name_and_says_what_it_is(apples, open_in):
     at = open_in(root)
     press_button(at, "Grade here")
     gives = [one for one in at.button if one.key.startswith("give-")]
-    assert len(gives) == 3 and all(one.disabled for one in gives)
+    assert len(gives) == 3 and not any(one.disabled for one in gives)
     assert "Enter your name to grade." in shown(at)
-    at.text_input(key="reviewer").set_value("Ana").run()
-    gives = [one for one in at.button if one.key.startswith("give-")]
-    assert not any(one.disabled for one in gives)
     assert "the grade is kept as not blind" in shown(at)
+    named(at, "give-2-").click().run()
+    assert alerts(at) == ["Your name is missing. Enter it, then grade."]
+    # A name that was just typed comes with the press.
+    at.text_input(key="reviewer").set_value("Ana")
+    named(at, "give-2-").click().run()
+    assert alerts(at) == [] and "Saved: 2 for a1" in shown(at)
+    press_button(at, "Grade here")
     press_button(at, "Cancel")
     assert [one for one in at.button if one.key.startswith("give-")] == []
-    assert not (root / "labels/tiny/judgments/ana.jsonl").exists()
-    at = grade(at, 1, 1, None)  # the name is known by now
-    assert lines(root / "labels/tiny/judgments/ana.jsonl")[0]["chunk"][0] == "a2"
+    at = grade(at, 1, 0, None)  # the name is known by now
+    found = lines(root / "labels/tiny/judgments/ana.jsonl")
+    assert [(one["chunk"][0], one["grade"]) for one in found] == [("a1", 2), ("a2", 1)]
 
 
 def test_who_may_not_grade_and_what_needs_evidence_are_told(apples, open_in):
@@ -197,7 +201,8 @@ def test_quotes_are_marked_literally_and_only_where_they_stand(apples, open_in):
         "&lt;script&gt;window.ran = 1&lt;/script&gt; <mark>apple costs $x$ and :red[a lot]</mark>"
         " &amp; more. Then it ends."
     ) in odd
-    assert shown(at).count("<mark>") == 1 and "<script" not in shown(at)
+    assert shown(at).count("<mark>") == 2  # among the hits, and as lost evidence
+    assert "<script" not in shown(at)
     for element in (*at.markdown, *at.caption):
         assert "$x$" not in element.value and ":red" not in element.value
     assert "stale: judge again" in evidence(at)[0]

@@ -62,7 +62,7 @@ def test_the_panel_begins_shows_and_ends(indexed, panel, monkeypatch):
     ended(job_of(root))
     other.run()
     (execution,) = stored(root)
-    assert f"Finished: execution {execution.id}, 2 questions, nDCG@3 " in words(other)
+    assert f"Finished with sparse: execution {execution.id}, 2 questions, nDCG@3 " in words(other)
     assert f'href="/review?collection=tiny&amp;candidate={execution.id}"' in words(other)
     assert not button(other, "evaluate-tiny").disabled
     button(other, "dismiss-tiny").click().run()
@@ -92,7 +92,7 @@ def test_the_panel_stops_and_goes_on(indexed, panel, monkeypatch):
     button(at, "resume-tiny").click().run()
     ended(job_of(root))
     at.run()
-    assert "Finished: execution " in words(at)
+    assert "Finished with sparse: execution " in words(at)
 
 
 def test_the_panel_tells_what_failed(tiny, panel, monkeypatch):

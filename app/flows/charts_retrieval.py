@@ -111,9 +111,15 @@ def curve_chart(rows: Sequence[dict[str, Any]], k: int) -> alt.LayerChart:
             strokeDash=dash,
         )
     )
-    ends = base.mark_text(align="right", dy=-9, dx=2).encode(y=y, text="label:N", color=colour)
+    # Where both lines end together, one name stands above them and the other below.
+    ends = [
+        base.transform_filter(alt.datum.metric == metric)
+        .mark_text(align="right", dy=dy, dx=2)
+        .encode(y=y, text="label:N", color=colour)
+        for metric, dy in zip(_DASHES, (14, -9), strict=True)
+    ]
     chart: alt.LayerChart = alt.LayerChart(
-        layer=[most, lines, ends, *_cutoff(k, "k", x)], height=_HEIGHT, width="container"
+        layer=[most, lines, *ends, *_cutoff(k, "k", x)], height=_HEIGHT, width="container"
     )
     return chart
 
@@ -165,9 +171,10 @@ def _panel(
     sides: Sequence[ScoredSide], names: list[str], depth: int, k: int, scale: Mapping[int, str]
 ) -> alt.LayerChart:
     rows = [row for side in sides for row in score_rows(side, scale)]
-    kind, owner = sides[0].kind, "" if len(sides) > 1 else f"{sides[0].name}: "
+    owner = "" if len(sides) > 1 or len(names) == 1 else f" of {sides[0].name}"
+    title = f"score{owner}"
     x = alt.X("rank:Q", title="rank", scale=_ranks(depth), axis=_whole(depth))
-    y = alt.Y("score:Q", title=f"{owner}{kind}", scale=alt.Scale(zero=False))
+    y = alt.Y("score:Q", title=title, scale=alt.Scale(zero=False))
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
     lines = base.mark_line(strokeWidth=2).encode(color=_configurations(names))
     marks = base.mark_point(size=110, strokeWidth=2, opacity=1).encode(
@@ -194,7 +201,7 @@ def _panel(
     layers: list[Any] = [lines, marks, ends, *_cutoff(k, "rank", x)]
     if cuts:
         cut = alt.Chart(alt.InlineData(values=cuts)).encode(
-            y=alt.Y("at:Q", title=f"{owner}{kind}", scale=alt.Scale(zero=False)),
+            y=alt.Y("at:Q", title=title, scale=alt.Scale(zero=False)),
             color=_configurations(names),
             tooltip=[alt.Tooltip("configuration:N"), alt.Tooltip("words:N", title="cut")],
         )
@@ -214,7 +221,7 @@ def _by_look(channel: str, part: int) -> Any:
         "look:N",
         title="grade",
         scale=alt.Scale(domain=list(LOOKS), range=[look[part] for look in LOOKS.values()]),
-        legend=alt.Legend(orient="top"),
+        legend=alt.Legend(orient="bottom", columns=3),
     )
 
 

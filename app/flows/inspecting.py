@@ -64,8 +64,10 @@ class Inspection:
         return [one for one in self.kept[:k] if not one.label.settled]
 
 
-def inspect(search: OneSearch, k: int) -> Inspection:
+def inspect(search: OneSearch, k: int, *, whole: bool = False) -> Inspection:
     """Score what a search returned, and find out where relevant chunks went.
+
+    `whole`: as many ranks are to be shown as were returned, not only a few beyond K.
 
     Where the engine cannot be asked any more, what it would have told is said to be unchecked.
     """
@@ -89,7 +91,11 @@ def inspect(search: OneSearch, k: int) -> Inspection:
         kind=labels.kinds[name] if asked else None,
         ranking=ranking,
         kept=kept,
-        evidence=tuple(_shown(search, labels, hashes, kept, min(k + BEYOND, MOST_SHOWN))),
+        evidence=tuple(
+            _shown(
+                search, labels, hashes, kept, MOST_SHOWN if whole else min(k + BEYOND, MOST_SHOWN)
+            )
+        ),
         score=score,
         acceptance=acceptance,
         lost=lost_evidence(search, kept, k),

@@ -220,8 +220,8 @@ class _Search:
         else:
             words = f"ranked deeper: beyond rank {exact.reached:,} of {eligible:,}"
         if len(exact.sides) > 1:
-            places = ", ".join(
-                f"{_SIDE_WORDS[side]} {self._side_words(key, side, exact, held)}"
+            places = "; ".join(
+                f"{_SIDE_WORDS[side]}: {self._side_words(key, side, exact, held)}"
                 for side in exact.sides
             )
             if there is None:

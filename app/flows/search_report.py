@@ -134,7 +134,8 @@ def _side(report: Report, one: Searched, other: Searched | None) -> list[str]:
         parts[-1] += f"\n(in brackets: beyond K = {k}, not scored)"
     threshold = report.loaded.labels.scoring.threshold
     if found.acceptance is not None:
-        parts.append(acceptance_words(found.acceptance))
+        fused = one.search.configuration.mode == "hybrid"
+        parts.append(acceptance_words(found.acceptance, fused=fused))
     elif found.score is not None and found.score.outcome != "scored":
         parts.append(outcome_words(found.score))
     elif rows := score_rows(found, one.facts, threshold):

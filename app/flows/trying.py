@@ -67,7 +67,7 @@ def changed(before: Configuration, changes: Changes, beyond: int = 0) -> Configu
         raise InvalidInput(
             f"depth {changes.depth} must be beyond the largest cut-off, {beyond}",
             place=PLACE,
-            remedy="Change it above, or take the settings as configured",
+            remedy="Correct it under Change for this run",
         )
     said: dict[str, Any] = before.model_dump(exclude_unset=True)
     said["mode"] = before.mode
@@ -84,7 +84,7 @@ def changed(before: Configuration, changes: Changes, beyond: int = 0) -> Configu
     try:
         return Configuration.model_validate(said)
     except ValidationError as error:
-        remedy = "Change it above, or take the settings as configured"
+        remedy = "Correct it under Change for this run"
         raise InvalidInput.of(problems_in(error, PLACE, (), remedy)) from error
 
 

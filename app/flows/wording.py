@@ -74,10 +74,14 @@ def outcome_words(score: QuestionScore) -> str:
     return reasons.get(score.reason or "", f"Not applicable: {score.reason}.")
 
 
-def acceptance_words(found: Acceptance) -> str:
-    """What an unsupported question got back; it has no retrieval metrics."""
+def acceptance_words(found: Acceptance, *, fused: bool = False) -> str:
+    """What an unsupported question got back; it has no retrieval metrics. `fused`: its scores are
+    functions of ranks.
+    """
     top = "no hit" if found.top_score is None else f"top score {found.top_score:.3f}"
-    if found.accepted is None:
+    if fused:
+        verdict = "acceptance cannot be judged on RRF scores, which are functions of rank"
+    elif found.accepted is None:
         verdict = "no threshold is set, so every hit would be accepted"
     else:
         verdict = f"{'accepted' if found.accepted else 'rejected'} at threshold {found.threshold:g}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -22,7 +23,7 @@ from app.flows.sharing.unpublished import Unpublished
 from app.log import record, record_cause
 from app.settings import split_metric
 from app.ui.kept import Kept
-from app.ui.text import notice, problem
+from app.ui.text import escape, notice, problem
 from app.workspace import Collection, Workspace
 
 
@@ -261,6 +262,21 @@ def _rewrite(gone: list[str], here: Mapping[str, str]) -> None:
             del st.query_params[key]
         if any(st.query_params.get(key) != value for key, value in here.items()):
             st.query_params.update(here)
+
+
+#: What the address of page Retrieve says beside collection and question; a link that leads away
+#: from there takes it along as `back`.
+BACK = ("configuration", "beside", "k", "execution", "category", "mode", "threshold", "exact",
+        "depth", "filter", "ranks")  # fmt: skip
+
+
+def back_to_retrieve(collection: str, question: str) -> str:
+    """The address a link came from on page Retrieve, for HTML; its question alone where unknown."""
+    told = dict(parse_qsl(st.query_params.get("back", "")))
+    asked = {name: told[name] for name in BACK if name in told}
+    return escape(
+        f"/retrieve?{urlencode({'collection': collection, 'question': question, **asked})}"
+    )
 
 
 def pick_number(label: str, options: list[int], key: str, primary: str) -> int:

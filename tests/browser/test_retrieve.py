@@ -250,9 +250,9 @@ def test_a_long_evaluation_shows_how_far_it_is_and_is_stopped(desk, page, slow):
     (kept,) = [one.execution for one in listed if one.execution.configuration == "pipeline"]
     assert kept.status == "incomplete" and page.get_by_text(kept.id).count() == 1
     page.get_by_role("button", name="Ask the rest").click()
-    expect(page.get_by_text("Finished: execution")).to_be_visible()
+    expect(page.get_by_text("Finished with pipeline: execution")).to_be_visible()
     page.get_by_role("button", name="Dismiss").click()
-    expect(page.get_by_text("Finished: execution")).to_have_count(0)
+    expect(page.get_by_text("Finished with pipeline: execution")).to_have_count(0)
 
 
 def test_a_qdrant_server_that_is_stopped_is_told_and_asked_again(desk, page, qdrant):

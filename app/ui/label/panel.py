@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -121,11 +120,10 @@ def _link_done(bench: Bench, session: Session, question: str, linked: Linked) ->
         else "The items of the link are not there any more.",
         asked.text if asked else None,
     )
-    back = {"collection": bench.loaded.collection.name, "question": question}
     if asked is not None:
+        back = state.back_to_retrieve(bench.loaded.collection.name, question)
         st.html(
-            f'<p><a href="/retrieve?{text.escape(urlencode(back))}" target="_self">Back to the '
-            "question</a>, on page Retrieve.</p>"
+            f'<p><a href="{back}" target="_self">Back to the question</a>, on page Retrieve.</p>'
         )
     st.button("Go on with what is open", key="leave-items", type="primary", on_click=_leave,
               args=(session,))  # fmt: skip

@@ -25,7 +25,7 @@ _KEYS = ("mode", "threshold", "exact", "depth")
 
 
 def pick(loaded: Loaded, name: str) -> Changes:
-    """What is changed, from the URL; raises InvalidInput for what is not understood."""
+    """What is changed, from the URL; what is not understood is told, and nothing is changed."""
     configuration = loaded.collection.settings.configurations[name]
     filters = _filter(loaded)
     count = (filters is not None) + sum(
@@ -43,7 +43,27 @@ def pick(loaded: Loaded, name: str) -> Changes:
         _filter_fields(loaded)
         st.button("As configured", key="as-configured", on_click=_reset)
     state.note_in_url("filter", "" if filters is None else canonical(filters))
-    # Read only now: what cannot be read leaves all of it on screen, to be corrected.
+    try:
+        return _read(mode, threshold, exact, depth, filters)
+    except InvalidInput as error:
+        told(error)
+        return Changes(filters=filters)
+
+
+def told(error: InvalidInput) -> None:
+    """Tell what cannot be tried; what is on screen stays, for it is searched as configured."""
+    for sentence in state.sentences(error):
+        text.problem(f"{sentence} It was searched as configured.")
+
+
+def _read(
+    mode: str,
+    threshold: str,
+    exact: str,
+    depth: str,
+    filters: Mapping[str, Sequence[Value]] | None,
+) -> Changes:
+    """What is picked and written as changes; raises InvalidInput."""
     return Changes(
         mode=mode or None,  # type: ignore[arg-type]
         threshold=_number("threshold", threshold, float) if threshold != _WITHOUT else None,
@@ -56,19 +76,18 @@ def pick(loaded: Loaded, name: str) -> Changes:
 
 def _configured(configuration: Configuration) -> tuple[str, str, str, str]:
     """Mode, threshold, exactness and depth as they are picked and written; empty as configured."""
-    modes = [""] if configuration.mode == "external" else ["", *MODES]
+    searches = configuration.mode != "external"  # another program is asked as it is
     words: dict[str, str] = {"": f"as configured: {configuration.mode}"}
     words |= {mode: mode for mode in MODES}
-    mode = state.pick("Mode", modes, "mode", "", words)
+    mode = state.pick("Mode", ["", *MODES], "mode", "", words) if searches else ""
     usual = "none" if configuration.threshold is None else f"{configuration.threshold:g}"
     threshold = state.write(
         "Score threshold", "threshold", placeholder=f"as configured: {usual}",
         help=f"A score below it is cut. {_WITHOUT} takes it away.",
     )  # fmt: skip
-    exact = state.pick(
-        "Exact search", ["", "yes", "no"], "exact", "",
-        {"": f"as configured: {'yes' if configuration.exact else 'no'}", "yes": "yes", "no": "no"},
-    )  # fmt: skip
+    usual = "yes" if configuration.exact else "no"
+    answers = {"": f"as configured: {usual}", "yes": "yes", "no": "no"}
+    exact = state.pick("Exact search", list(answers), "exact", "", answers) if searches else ""
     depth = state.write("Depth", "depth", placeholder=f"as configured: {configuration.depth}")
     return mode, threshold, exact, depth
 
@@ -81,7 +100,9 @@ def _number(name: str, written: str, kind: type[Any]) -> Any:
     except ValueError:
         what = "a whole number" if kind is int else f"a number, nor {_WITHOUT}"
         raise InvalidInput(
-            f"{name} is {shown(written)}, which is not {what}", place=PLACE, remedy="Correct it"
+            f"{name} is {shown(written)}, which is not {what}",
+            place=PLACE,
+            remedy="Correct it under Change for this run",
         ) from None
 
 
@@ -158,12 +179,14 @@ def _asked(loaded: Loaded) -> Mapping[str, Sequence[Value]]:
         if not isinstance(asked, dict) or not all(isinstance(v, list) for v in asked.values()):
             raise ValueError("not lists by field")
         canonical(asked)
+        if not asked.keys() <= own.keys():
+            raise ValueError("fields the filter does not have")
     except (ValueError, RecursionError):
         _tell(
             f"The link names {shown(written)} as filter, which is none: the collection's own holds."
         )
         return own
-    return {name: asked.get(name, []) for name in own}
+    return {name: asked.get(name, values) for name, values in own.items()}
 
 
 def _tell(sentence: str) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from app.core.diagnosis import RankShare
-from app.core.documents import locate
 from app.core.facts import EvidenceOf
 from app.core.model import Chunk, ChunkKey
-from app.core.sentences import Span
 from app.core.text import canonical
 from app.flows.inspecting import MOST_SHOWN, Evidence, Inspection
 from app.flows.moves import Move
 from app.flows.wording import count
 from app.ui import text
 from app.ui.retrieve import grading
+from app.ui.retrieve.quotes import Marks, piece, quoted
 
 #: Characters of a text that are shown at once, and how many more are not worth folding.
 _SHOWN, _LITTLE = 420, 200
@@ -25,11 +24,15 @@ _SHOWN, _LITTLE = 420, 200
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What is told of every hit beside its rank: quotes, moves, shares of nDCG at its rank."""
+    """What is told of every hit beside its rank: quotes, moves, shares of nDCG at its rank.
 
-    marks: Mapping[ChunkKey, EvidenceOf]
+    `foreign` are hits that only the filter of this run lets pass.
+    """
+
+    marks: Marks
     moves: Mapping[ChunkKey, Move]
     shares: Sequence[RankShare]
+    foreign: Container[ChunkKey] = ()
 
 
 def draw(
@@ -89,6 +92,8 @@ def _hit(one: Evidence, beside: Beside, scale: Mapping[int, str]) -> str:
     if not one.cut and hit.rank <= len(beside.shares):
         said.append(_share(beside.shares[hit.rank - 1]))
     said += [f"{name} {plain_value(value)}" for name, value in chunk.fields.items()]
+    if hit.key in beside.foreign:
+        said.append("kept out by the collection's own filter, so it cannot be judged")
     if marks is not None and marks.facts:
         said.append(f"supports {', '.join(sorted(marks.facts))}")
     kind = "desk-hit desk-cut-off" if one.cut else "desk-hit"
@@ -108,46 +113,23 @@ def _share(share: RankShare) -> str:
     if share.grade is None:
         return "adds nothing to nDCG until it is judged"
     words = f"adds {share.actual:.3f} to nDCG"
-    return words + (f", {share.loss:.3f} lost here" if share.loss > 0.0005 else "")
+    off = abs(share.loss) > 0.0005
+    return words + (f" ({-share.loss:+.3f} against the best order)" if off else "")
 
 
 def _text(chunk: Chunk, marks: EvidenceOf | None) -> str:
     """The literal text with its quotes marked; what is long is folded, in place."""
     spans = quoted(chunk.text, marks)
     if len(chunk.text) <= _SHOWN + _LITTLE:
-        return f'<div class="desk-chunk">{_marked(chunk.text, 0, len(chunk.text), spans)}</div>'
+        return f'<div class="desk-chunk">{piece(chunk.text, 0, len(chunk.text), spans)}</div>'
     end = chunk.text.rfind(" ", 0, _SHOWN)
     end = end if end > _SHOWN // 2 else _SHOWN
     more = " with a quote" if any(span.end > end for span in spans) else ""
     return (
-        f'<div class="desk-chunk">{_marked(chunk.text, 0, end, spans)}<details><summary>'
+        f'<div class="desk-chunk">{piece(chunk.text, 0, end, spans)}<details><summary>'
         f"Show the other {len(chunk.text) - end:,} characters{more}</summary>"
-        f"{_marked(chunk.text, end, len(chunk.text), spans)}</details></div>"
+        f"{piece(chunk.text, end, len(chunk.text), spans)}</details></div>"
     )
-
-
-def quoted(words: str, marks: EvidenceOf | None) -> list[Span]:
-    """Where the quotes of judgments stand in a text, in order and without overlap."""
-    places = [locate(words, quote) for quote in marks.quotes] if marks else []
-    found: list[Span] = []
-    for start, end in sorted(place for place in places if place is not None):
-        if found and start < found[-1].end:
-            found[-1] = Span(found[-1].start, max(end, found[-1].end))
-        else:
-            found.append(Span(start, end))
-    return found
-
-
-def _marked(words: str, start: int, end: int, spans: Sequence[Span]) -> str:
-    parts: list[str] = []
-    at = start
-    for span in spans:
-        first, last = max(span.start, start), min(span.end, end)
-        if first < last:
-            parts += [text.escape(words[at:first]), "<mark>", text.escape(words[first:last])]
-            parts.append("</mark>")
-            at = last
-    return "".join([*parts, text.escape(words[at:end])])
 
 
 def plain_value(value: object) -> str:

@@ -52,7 +52,7 @@ def draw(
                     alt="Precision and recall over K, with what is attainable",
                 )
     if any(one.ranking.hits for one in found):
-        folded = st.expander("Scores by rank", key="ranks", bind="query-params")
+        folded = st.expander("Scores by rank", key="scores", bind="query-params")
         if folded.open:
             with folded:
                 _scores(names, searches, found, k)
@@ -87,12 +87,14 @@ def _uncut(found: Inspection) -> tuple[GradedHit, ...]:
 def _elsewhere(name: str, found: Inspection, k: int, threshold: int) -> None:
     if name:
         text.caption(name)
-    rows = [
-        [one.name, number(one.value), f"{one.our_name} {number(one.ours)}",
-         f"{', '.join(one.tools)}. {one.differs}" if one.tools else one.differs]
+    items = "".join(
+        f"<li><strong>{text.escape(one.name)} {number(one.value)}</strong>, here "
+        f"{text.escape(one.our_name)} {number(one.ours)}. "
+        f"{text.escape('. '.join([*([', '.join(one.tools)] if one.tools else []), one.differs]))}"
+        "</li>"
         for one in elsewhere(found.grades, found.pair_grades, k, threshold)
-    ]  # fmt: skip
-    text.table(["metric", "there", "here", "who computes it so"], rows, words=frozenset({3}))
+    )
+    st.html(f'<ul class="desk-lost">{items}</ul>')
 
 
 def _origin(names: Sequence[str], searches: Sequence[OneSearch]) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from app.core.errors import InvalidInput
 from app.core.model import ChunkKey
 from app.core.trec import items_token, key_token
 from app.flows.inspecting import Evidence
@@ -58,7 +59,7 @@ def draw(place: Place, one: Evidence, scale: Mapping[int, str]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         with st.container(width=190):
             reviewer = identity.pick_reviewer()
-        reason = identity.why_not_grade(reviewer) if reviewer else "Enter your name to grade."
+        reason = identity.why_not_grade(reviewer) if reviewer else None
         own = state.bench(collection).own(reviewer).fresh.get(shown.pair) if reviewer else None
         for grade in sorted(scale, reverse=True):
             st.button(
@@ -71,7 +72,8 @@ def draw(place: Place, one: Evidence, scale: Mapping[int, str]) -> None:
         st.button("Cancel", key=f"close-{name}", type="tertiary", on_click=_close)
     text.notice(
         reason
-        or "You have seen its rank and score: the grade is kept as not blind, and counts until "
+        or ("" if reviewer else "Enter your name to grade. ")
+        + "You have seen its rank and score: the grade is kept as not blind, and counts until "
         "there is a blind one."
     )
 
@@ -87,8 +89,14 @@ def _close() -> None:
     st.session_state.pop("grading-here", None)
 
 
-def _give(collection: str, reviewer: str, shown: Item, grade: int, reopened: str | None) -> None:
+def _give(
+    collection: str, known: str | None, shown: Item, grade: int, reopened: str | None
+) -> None:
     with state.acting():
+        # A name that was just typed comes with the press that followed it.
+        reviewer = known or identity.at_screen()
+        if reviewer is None:
+            raise InvalidInput("your name is missing", remedy="Enter it, then grade")
         identity.confirm(reviewer)
         saved, _ = state.bench(collection).say(
             reviewer, shown, Said("grade", grade), reopened=reopened, blind=False
@@ -111,7 +119,11 @@ def link_to_label(place: Place, open_ones: Sequence[GradedHit]) -> None:
     open_ones = [one for one in open_ones if one.hit.key in place.loaded.corpus.eligible]
     if not open_ones:
         return
-    asked = {"items": items_token([one.hit.key for one in open_ones])}
+    back = {name: st.query_params[name] for name in state.BACK if st.query_params.get(name)}
+    asked = {
+        "items": items_token([one.hit.key for one in open_ones]),
+        **({"back": urlencode(back)} if back else {}),
+    }
     words = "the open hit" if len(open_ones) == 1 else f"the {len(open_ones)} open hits"
     # Of others, what was said has been seen here.
     blind = " blind" if all(one.label.state == "unjudged" for one in open_ones) else ""

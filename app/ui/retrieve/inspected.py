@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
 
 from app.core.diagnosis import ndcg_shares
 from app.core.errors import EngineError, NotReady
-from app.core.facts import EvidenceOf
-from app.core.model import ChunkKey
 from app.flows.evidence_marks import evidence_of
 from app.flows.inspecting import Inspection, inspect
 from app.flows.moves import moves
@@ -19,10 +16,11 @@ from app.flows.score_rows import ScoreRow, facts_of, score_rows
 from app.ui import state, text
 from app.ui.retrieve import evidence, figures, grading, keeping, scores
 from app.ui.retrieve.picking import Wanted, forget
+from app.ui.retrieve.quotes import Marks
 from app.ui.retrieve.searches import Failed, search
 
-#: What was quoted of each chunk of the question.
-Marks = Mapping[ChunkKey, EvidenceOf]
+#: Characters of a question that are shown as a heading.
+_HEADING = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,8 @@ def draw(wanted: Wanted) -> None:
     """The question, then one configuration with its scores beside it, or two side by side."""
     loaded, view = wanted.view.loaded, wanted.view
     asked = loaded.questions.get(wanted.question or "")
-    text.heading(wanted.text, asked.need if asked else None)
+    shown = wanted.text if len(wanted.text) <= _HEADING else f"{wanted.text[:_HEADING]}…"
+    text.heading(shown, asked.need if asked else None)
     if asked is not None and asked.facts:
         facts = "".join(
             f"<li>{text.escape(one.id)}: {text.escape(one.text)}</li>" for one in asked.facts
@@ -47,7 +46,10 @@ def draw(wanted: Wanted) -> None:
         st.html(f'<ul class="desk-facts">{facts}</ul>')
     sides = [_side(wanted, number) for number in range(len(wanted.configurations))]
     kind = next((one.found.kind for one in sides if one.found is not None), None)
-    said = [asked.category, asked.id, asked.split, *asked.tags, kind] if asked else []
+    said = []
+    if asked is not None:
+        said = [f"question {asked.id}", kind or "", f"category {asked.category}", asked.split]
+        said += [f"tags {', '.join(asked.tags)}"] if asked.tags else []
     lines = [" · ".join(filter(None, said)) or "typed here, not in the collection"]
     lines += [
         figures.times(one.name, one.search, one.found) for one in sides if one.search is not None
@@ -58,8 +60,8 @@ def draw(wanted: Wanted) -> None:
     if view.filtered:
         text.notice(
             f"Another filter for this run: {len(view.corpus.eligible):,} chunks are eligible, "
-            f"{len(loaded.corpus.eligible):,} under the collection's own. Scores are divided by "
-            "what is eligible, so they are not those of an execution."
+            f"{len(loaded.corpus.eligible):,} under the collection's own. Relevant chunks that it "
+            "keeps out are not counted, so these scores cannot be compared with an execution's."
         )
     keeping.draw(wanted)
     grading.told()
@@ -83,7 +85,7 @@ def _side(wanted: Wanted, number: int) -> Side:
         return Side(shown, None, None, " ".join(state.sentences(error)))
     if isinstance(found, Failed):
         return Side(shown, None, None, " ".join(state.sentences(found.error)))
-    inspection = inspect(found, wanted.k)
+    inspection = inspect(found, wanted.k, whole=wanted.whole)
     problem = None
     if inspection.ranking.failure is not None:
         problem = f"The search failed: {inspection.ranking.failure}"
@@ -106,15 +108,15 @@ def _one(wanted: Wanted, side: Side, marks: Marks) -> None:
     if side.found is None or side.search is None:
         return
     if side.problem is not None:
-        scores.draw(side.found, [], wanted.k)
+        scores.draw(side.found, [], wanted.k, _mode(side))
         return
     main, beside = st.columns([3, 2], gap="large")
     with main:
         text.section("Evidence")
         _evidence(wanted, side, None, marks)
     with beside:
-        scores.draw(side.found, _rows(wanted, side.found, marks), wanted.k)
-        _lost(wanted, side)
+        scores.draw(side.found, _rows(wanted, side.found, marks), wanted.k, _mode(side))
+        _lost(wanted, side, marks)
         figures.draw([side.name], [side.search], [side.found], wanted.k)
 
 
@@ -127,14 +129,14 @@ def _two(wanted: Wanted, sides: list[Side], marks: Marks) -> None:
     names = [one.name for one in there]
     rows = [_rows(wanted, one, marks) for one in found]
     if len(found) > 1:
-        scores.draw_both(names, found, rows, wanted.k)
+        scores.draw_both(names, found, rows, wanted.k, [_mode(one) for one in there])
     elif found:
-        scores.draw(found[0], rows[0], wanted.k)
+        scores.draw(found[0], rows[0], wanted.k, _mode(there[0]))
     for column, one in zip(st.columns(len(sides), gap="medium"), sides, strict=True):
         with column:
             text.section(one.name)
             if one.problem is None:
-                _lost(wanted, one)
+                _lost(wanted, one, marks)
                 _evidence(wanted, one, next((o for o in there if o is not one), None), marks)
             else:
                 text.notice("There is nothing to show: see above.")
@@ -148,12 +150,16 @@ def _problem(sentence: str, side: int) -> None:
     st.button("Try again", key=f"again-{side}", on_click=forget)
 
 
-def _lost(wanted: Wanted, side: Side) -> None:
+def _mode(side: Side) -> str:
+    return side.search.configuration.mode if side.search is not None else ""
+
+
+def _lost(wanted: Wanted, side: Side, marks: Marks) -> None:
     found = side.found
     if found is None or wanted.question is None or found.ranking.failure is not None:
         return
     if found.score is not None and (found.score.outcome == "scored" or found.lost):
-        scores.lost(found.lost, wanted.question, wanted.view.loaded.collection.name)
+        scores.lost(found.lost, wanted.view, wanted.question, marks)
 
 
 def _evidence(wanted: Wanted, side: Side, other: Side | None, marks: Marks) -> None:
@@ -171,10 +177,12 @@ def _evidence(wanted: Wanted, side: Side, other: Side | None, marks: Marks) -> N
     moved = {}
     if other is not None and other.found is not None and other.problem is None:
         moved = moves(found.kept, other.found.kept, other.name)
+    eligible = loaded.corpus.eligible
+    foreign = {one.chunk.key for one in found.evidence if one.chunk.key not in eligible}
     with st.container(gap="xxsmall"):
         evidence.draw(
             found,
-            evidence.Beside(marks, moved, shares),
+            evidence.Beside(marks, moved, shares, foreign),
             wanted.k,
             side.search.configuration.threshold if side.search else None,
             place,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.core.errors import InvalidInput, NotReady
+from app.core.errors import InvalidInput
 from app.flows import asking
 from app.flows.alike import alike
 from app.flows.configuring import save_configuration
@@ -39,42 +39,48 @@ def told() -> None:
 
 def _question(loaded: Loaded, words: str) -> None:
     text.caption("Into the collection, where reviewers can judge what it needs.")
-    reviewer = _who("question")
-    known = categories(loaded)
+    _who("question")
     # None is chosen beforehand: the first one would be taken without a thought.
-    category = st.selectbox(
+    st.selectbox(
         "Category",
-        known,
+        categories(loaded),
         None,
         key="keep-category",
         accept_new_options=True,
         placeholder="pick one, or type a new one",
     )
-    need = st.text_area("What the answer must tell (optional)", key="keep-need", height=80)
+    st.text_area("What the answer must tell (optional)", key="keep-need", height=80)
     found = alike(loaded, words)
-    apart = True
     if found is not None:
         text.notice(f"{found.question.id} asks almost the same: “{found.question.text}”")
-        apart = st.checkbox("This one asks something else", key=f"keep-apart-{words}")
+        st.checkbox("This one asks something else", key=f"keep-apart-{words}")
     st.button(
         "Save the question",
         key="keep-question",
         type="primary",
-        disabled=not (reviewer and category and apart),
-        help=None if reviewer and category else "Enter your name and pick a category",
         on_click=_keep_question,
-        args=(loaded.collection.name, reviewer, words, category, need),
+        args=(loaded.collection.name, words),
     )
 
 
-def _keep_question(collection: str, reviewer: str, words: str, category: str, need: str) -> None:
+def _keep_question(collection: str, words: str) -> None:
+    """What was typed comes with the press that followed it."""
     with state.acting():
-        _confirm("question", reviewer)
+        reviewer, category = _confirmed("question"), st.session_state.get("keep-category")
+        if reviewer is None:
+            raise InvalidInput("your name is missing", remedy="Enter it, then save")
+        if not category:
+            raise InvalidInput("the category is missing", remedy="Pick or type one, then save")
         loaded = state.load_collection(collection)
+        found = alike(loaded, words)
+        if found is not None and not st.session_state.get(f"keep-apart-{words}"):
+            raise InvalidInput(
+                f"the question {found.question.id} asks almost the same",
+                remedy="If yours asks something else, say so there, then save",
+            )
+        draft = Draft(text=words, category=category, need=st.session_state.get("keep-need") or "")
         new = category not in categories(loaded)
-        done = asking.add(
-            loaded, reviewer, [Draft(text=words, category=category, need=need)], new_categories=new
-        )
+        done = asking.add(loaded, reviewer, [draft], new_categories=new)
         name = done.events[0].question
         # It is one of the collection's now: what it needs can be judged.
         state.put("ask", "")
@@ -91,60 +97,53 @@ def _settings(loaded: Loaded, name: str, configuration: Configuration, *, filter
             "The filter of this run is not part of it: what is eligible belongs to the collection, "
             "for it decides what every score is divided by."
         )
-    reviewer = _who("settings")
-    chosen = st.text_input("Name", key="keep-name", placeholder=f"{name}-2", max_chars=60)
+    _who("settings")
+    st.text_input("Name", key="keep-name", placeholder=f"{name}-2", max_chars=60)
     st.button(
         "Save the settings",
         key="keep-settings",
         type="primary",
-        disabled=not chosen,
-        help=None if chosen else "Write a name",
         on_click=_keep_settings,
-        args=(loaded.collection.name, reviewer, chosen, configuration),
+        args=(loaded.collection.name, configuration),
     )
 
 
-def _keep_settings(
-    collection: str, reviewer: str | None, name: str, configuration: Configuration
-) -> None:
+def _keep_settings(collection: str, configuration: Configuration) -> None:
     with state.acting():
-        if reviewer is not None:
-            _confirm("settings", reviewer)
+        name = (st.session_state.get("keep-name") or "").strip()
+        if not name:
+            raise InvalidInput("a name for the settings is missing", remedy="Write one, then save")
         loaded = state.load_collection(collection)
-        save_configuration(loaded.collection, name.strip(), configuration, author=reviewer)
+        author = _confirmed("settings")
+        save_configuration(loaded.collection, name, configuration, author=author)
         for key in ("mode", "threshold", "exact", "depth"):
             state.put(key, "")
-        state.put("configuration", name.strip())
+        state.put("configuration", name)
         st.session_state["kept-here"] = (
-            f"The configuration {name.strip()} is saved. It is the one picked now."
+            f"The configuration {name} is saved. It is the one picked now."
         )
 
 
-def _who(what: str) -> str | None:
+def _who(what: str) -> None:
     """Who saves: signed in, or a name typed here. `what` is kept; there may be two fields."""
     if (known := identity.signed_in()) is not None:
         text.notice(f"As {known}")
-        return known
-    return _typed(what, identity.at_screen() or "")
-
-
-def _confirm(what: str, reviewer: str) -> None:
-    """For callbacks: raise NotReady where whoever saves is not at the screen now."""
-    if identity.signed_in() is not None:
-        identity.confirm(reviewer)
-    elif state.reviewer_of(st.session_state.get(f"keep-reviewer-{what}")) != reviewer:
-        # A name that was typed comes with the press that followed it.
-        raise NotReady("the name was changed", remedy="Nothing was saved: press again")
-
-
-def _typed(what: str, known: str) -> str | None:
-    written = st.text_input("Your name", known, key=f"keep-reviewer-{what}", max_chars=60)
+        return
+    key = f"keep-reviewer-{what}"
+    if key not in st.session_state:
+        st.session_state[key] = identity.at_screen() or ""
+    written = st.text_input("Your name", key=key, max_chars=60)
     try:
-        reviewer = state.reviewer_of(written)
+        if state.reviewer_of(written) is not None:
+            st.session_state["kept-reviewer"] = written
     except InvalidInput as error:
         for sentence in state.sentences(error):
             text.problem(sentence)
-        return None
-    if reviewer is not None:
-        st.session_state["kept-reviewer"] = written
-    return reviewer
+
+
+def _confirmed(what: str) -> str | None:
+    """For callbacks: who is signed in, else the name as it is typed now; None for a blank one.
+
+    Raises InvalidInput for one that is refused, NotReady where the sign-in has ended.
+    """
+    return identity.signed_in() or state.reviewer_of(st.session_state.get(f"keep-reviewer-{what}"))

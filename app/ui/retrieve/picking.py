@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.core.errors import StoreError
+from app.core.errors import InvalidInput, StoreError
 from app.flows.case_list import Case, cases, scorable
 from app.flows.listing import Execution, list_executions
 from app.flows.loading import Loaded, require_questions
@@ -18,12 +18,17 @@ from app.ui import state
 from app.ui.retrieve import changing
 from app.workspace import signature_of
 
+#: Cut-offs to look at beside those of the collection.
+_CUTOFFS = (1, 2, 3, 5, 10, 20)
+_RANKS = {"": "to K + 5", "all": "all"}
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A question to be asked of configurations by name, as they are or changed for this run.
 
-    `question` is None where the text is of no question of the collection.
+    `question` is None where the text is of no question of the collection. `whole`: all ranks are
+    to be shown.
     """
 
     view: View
@@ -31,6 +36,7 @@ class Wanted:
     text: str
     configurations: tuple[tuple[str, Configuration], ...]
     k: int
+    whole: bool
     changes: Changes
 
 
@@ -51,15 +57,23 @@ def pick(within: Callable[[DeltaGenerator | None], Loaded]) -> Wanted:
             words = {"": "nothing", **{name: name for name in names}}
             second = state.pick("Beside it", ["", *names], "beside", "", words)
         with st.container(width=80):
-            k = state.pick_number("K", settings.scoring.cutoffs, "k", settings.scoring.primary)
+            cutoffs = sorted({*settings.scoring.cutoffs, *_CUTOFFS})
+            k = state.pick_number("K", cutoffs, "k", settings.scoring.primary)
+        with st.container(width=110):
+            whole = state.pick("Ranks", list(_RANKS), "ranks", "", _RANKS) == "all"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         name, typed = _question(shown)
         changes = changing.pick(loaded, first)
-        st.button("Search again", key="search-again", type="tertiary", on_click=forget)
+        st.button("Search again", key="search-again", on_click=forget)
     state.settle()
     view = view_of(loaded, changes.filters)
-    largest = max(settings.scoring.cutoffs)
-    configured = [(first, changed(settings.configurations[first], changes, largest))]
+    configuration = settings.configurations[first]
+    try:
+        configuration = changed(configuration, changes, max(settings.scoring.cutoffs))
+    except InvalidInput as error:
+        changing.told(error)
+        changes = Changes(filters=changes.filters)
+    configured = [(first, configuration)]
     if second:
         configured.append((second, settings.configurations[second]))
     same = next((one.id for one in loaded.questions.values() if one.text == typed), None)
@@ -70,6 +84,7 @@ def pick(within: Callable[[DeltaGenerator | None], Loaded]) -> Wanted:
         text=typed or loaded.questions[name].text,
         configurations=tuple(configured),
         k=k,
+        whole=whole,
         changes=changes,
     )
 

@@ -115,7 +115,8 @@ def _outcome(loaded: Loaded, job: Job, one: Evaluation) -> None:
     """One execution in a sentence, with the way to page Review where that can compare it."""
     execution = one.execution
     if execution.status == "incomplete":
-        text.problem(_unfinished(job, one))
+        # Who stopped it knows why; what failed is a problem.
+        (text.notice if job.state == "cancelled" else text.problem)(_unfinished(job, one))
         return
     asked = {"collection": execution.collection, "candidate": execution.id}
     if (reviewer := identity.at_screen()) is not None:
@@ -131,7 +132,9 @@ def _finished(loaded: Loaded, one: Evaluation) -> str:
     """The execution, and its mean at the metric that decides."""
     metric, k = split_metric(loaded.collection.settings.scoring.primary)
     mean = next((m for m in one.means if m.category is None and m.k == k), None)
-    head = f"Finished: execution {one.execution.id}, {_asked(one)}"
+    head = (
+        f"Finished with {one.execution.configuration}: execution {one.execution.id}, {_asked(one)}"
+    )
     if mean is None or not mean.answerable:
         return (
             f"{head}. Nothing to score yet: no question has a relevant chunk with a settled grade."

@@ -9,22 +9,31 @@ import streamlit as st
 from app.flows.inspecting import Inspection
 from app.flows.lost import Lost
 from app.flows.score_rows import ScoreRow
+from app.flows.trying import View
 from app.flows.wording import METRIC_WORDS, acceptance_words, number, outcome_words, signed
 from app.ui import text
 from app.ui.retrieve import grading
+from app.ui.retrieve.quotes import Marks, marked
 
 
-def draw(found: Inspection, rows: Sequence[ScoreRow], k: int) -> None:
-    """Every metric at K with its arithmetic in words; acceptance for an unsupported question."""
+def draw(found: Inspection, rows: Sequence[ScoreRow], k: int, mode: str) -> None:
+    """Every metric at K with its arithmetic in words; acceptance for an unsupported question.
+
+    `mode` is that of the search.
+    """
     text.section(f"Scores at K = {k}")
-    if not _unscored(found):
+    if not _unscored(found, mode):
         table = [[row.name, row.shown, row.how] for row in rows]
         text.table(["metric", "value", "how"], table, words=frozenset({2}))
         _provisional(found)
 
 
 def draw_both(
-    names: Sequence[str], found: Sequence[Inspection], rows: Sequence[Sequence[ScoreRow]], k: int
+    names: Sequence[str],
+    found: Sequence[Inspection],
+    rows: Sequence[Sequence[ScoreRow]],
+    k: int,
+    modes: Sequence[str],
 ) -> None:
     """The scores of two configurations side by side, with their difference."""
     text.section(f"Scores at K = {k}")
@@ -44,9 +53,9 @@ def draw_both(
         for name, one in zip(names, found, strict=True):
             _provisional(one, f"{name}: ")
         return
-    for name, one, mine in zip(names, found, rows, strict=True):
+    for name, one, mine, mode in zip(names, found, rows, modes, strict=True):
         if not mine:
-            _unscored(one, f"{name}: ")
+            _unscored(one, mode, f"{name}: ")
         else:
             text.notice(f"{name}: " + ", ".join(f"{row.name} {row.shown}" for row in mine))
 
@@ -57,7 +66,7 @@ def _difference(first: ScoreRow, second: ScoreRow) -> float | None:
     return second.value - first.value
 
 
-def _unscored(found: Inspection, before: str = "") -> bool:
+def _unscored(found: Inspection, mode: str, before: str = "") -> bool:
     """Say why there is no score; whether there is none."""
     if found.ranking.failure is not None:
         text.notice(f"{before}The search failed: there is no score.")
@@ -69,10 +78,12 @@ def _unscored(found: Inspection, before: str = "") -> bool:
         )
         return True
     if found.acceptance is not None:
-        text.notice(before + acceptance_words(found.acceptance))
+        text.notice(before + acceptance_words(found.acceptance, fused=mode == "hybrid"))
         return True
     if found.score.outcome != "scored":
-        text.notice(before + outcome_words(found.score))
+        kept_out = found.lost and all(one.cause == "not eligible" for one in found.lost)
+        words = "Not applicable: the filter of this run keeps every relevant chunk out."
+        text.notice(before + (words if kept_out else outcome_words(found.score)))
         return True
     return False
 
@@ -94,17 +105,28 @@ def _provisional(found: Inspection, before: str = "") -> None:
         )
 
 
-def lost(found: Sequence[Lost], question: str, collection: str, name: str = "") -> None:
-    """Every relevant chunk that is not within K, and where it went."""
-    text.section(f"Lost evidence{f' of {name}' if name else ''}")
+def lost(found: Sequence[Lost], view: View, question: str, marks: Marks) -> None:
+    """Every relevant chunk that is not within K, where it went, and its text to be unfolded."""
+    text.section("Lost evidence")
     if not found:
         text.notice("None: every relevant chunk is within K.")
         return
-    items = "".join(
-        f'<li><a href="{grading.link_to_chunk(collection, question, one.key)}" target="_self">'
-        f"{text.escape(one.key.short())}</a> "
-        f'<span class="desk-badge desk-g{min(one.grade, 2)}">{one.grade}</span> '
-        f"{text.escape(one.words)}</li>"
-        for one in found
-    )
+    items = "".join(_lost(one, view, question, marks) for one in found)
     st.html(f'<ul class="desk-lost">{items}</ul>')
+
+
+def _lost(one: Lost, view: View, question: str, marks: Marks) -> str:
+    chunk, key = view.corpus.chunks.get(one.key), one.key
+    link = grading.link_to_chunk(view.loaded.collection.name, question, key)
+    head = (
+        f'<a href="{link}" target="_self">{text.escape(key.short())}</a> '
+        f'<span class="desk-badge desk-g{min(one.grade, 2)}">{one.grade}</span> '
+        f"{text.escape(one.words)}"
+    )
+    if chunk is None:
+        return f"<li>{head}</li>"
+    return (
+        f"<li>{head}<details><summary>{text.origin(chunk.title, chunk.section, '') or 'Its text'}"
+        f'</summary><div class="desk-chunk">{marked(chunk.text, marks.get(key))}</div></details>'
+        "</li>"
+    )
