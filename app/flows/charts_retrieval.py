@@ -33,7 +33,8 @@ LOOKS: Mapping[str, tuple[str, str, str, tuple[int, int]]] = {
     "stale": ("triangle-up", _NONE, _VIOLET, (1, 0)),
 }
 _DASHES = {"Precision": [1, 0], "Recall": [6, 4]}
-_HEIGHT = 260
+#: Of a chart, and of the legend of grades below it, in pixels.
+_HEIGHT, _LEGEND = 260, 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,9 @@ def _panel(
             cut.mark_rule(strokeDash=[8, 4], strokeWidth=1.5),
             cut.mark_text(align="right", dy=-7).encode(x=alt.value("width"), text="words:N"),
         ]
-    chart: alt.LayerChart = alt.LayerChart(layer=layers, height=_HEIGHT, width="container")
+    chart: alt.LayerChart = alt.LayerChart(
+        layer=layers, height=_HEIGHT + _LEGEND, width="container"
+    )
     return chart
 
 

@@ -46,14 +46,20 @@ def pick(loaded: Loaded, name: str) -> Changes:
     try:
         return _read(mode, threshold, exact, depth, filters)
     except InvalidInput as error:
-        told(error)
+        refused(error)
         return Changes(filters=filters)
 
 
-def told(error: InvalidInput) -> None:
-    """Tell what cannot be tried; what is on screen stays, for it is searched as configured."""
-    for sentence in state.sentences(error):
-        text.problem(f"{sentence} It was searched as configured.")
+def refused(error: InvalidInput) -> None:
+    """What cannot be tried; what is on screen stays, for it is searched as configured."""
+    told = [f"{sentence} It was searched as configured." for sentence in state.sentences(error)]
+    st.session_state.setdefault("changes-refused", []).extend(told)
+
+
+def told() -> None:
+    """Tell what was refused, below the pickers."""
+    for sentence in st.session_state.pop("changes-refused", []):
+        text.problem(sentence)
 
 
 def _read(

@@ -46,14 +46,14 @@ def pick(within: Callable[[DeltaGenerator | None], Loaded]) -> Wanted:
     `within` draws the picker of the collection, in a place of its own unless given.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        loaded = within(st.container(width=190) if state.several() else None)
+        loaded = within(st.container(width=175) if state.several() else None)
         require_questions(loaded)
         settings = loaded.collection.settings
         shown = _cases(loaded)
         names = list(settings.configurations)
-        with st.container(width=160):
+        with st.container(width=150):
             first = state.pick("Configuration", names, "configuration")
-        with st.container(width=160):
+        with st.container(width=140):
             words = {"": "nothing", **{name: name for name in names}}
             second = state.pick("Beside it", ["", *names], "beside", "", words)
         with st.container(width=80):
@@ -71,8 +71,9 @@ def pick(within: Callable[[DeltaGenerator | None], Loaded]) -> Wanted:
     try:
         configuration = changed(configuration, changes, max(settings.scoring.cutoffs))
     except InvalidInput as error:
-        changing.told(error)
+        changing.refused(error)
         changes = Changes(filters=changes.filters)
+    changing.told()
     configured = [(first, configuration)]
     if second:
         configured.append((second, settings.configurations[second]))
@@ -97,11 +98,11 @@ def forget() -> None:
 def _cases(loaded: Loaded) -> list[Case]:
     """The questions to pick from, by category and in the order that was asked for."""
     categories = sorted({one.category for one in loaded.questions.values()})
-    with st.container(width=150):
+    with st.container(width=130):
         words = {"": "all", **{name: name for name in categories}}
         category = state.pick("Category", ["", *categories], "category", "", words)
     found = _executions(loaded)
-    with st.container(width=230):
+    with st.container(width=210):
         orders = {"": "as in the file"} | {
             name: f"worst first in {one.configuration}, {one.finished[:16].replace('T', ' ')}"
             for name, one in found.items()
@@ -142,13 +143,13 @@ def _question(shown: Sequence[Case]) -> tuple[str, str]:
     names = [one.question for one in shown]
     kept = st.session_state.get("kept-ask", st.query_params.get("ask", ""))
     typed = str(st.session_state.get("pick-ask", kept)).strip()
-    with st.container(width=430):
+    with st.container(width=400):
         words = {one.question: one.words for one in shown}
         name = state.pick("Question", names, "question", None, words, _box(bool(typed)))
     with st.container(horizontal=True, width="content", gap="xsmall"):
         _step("Previous", names, name, -1, bool(typed))
         _step("Next", names, name, 1, bool(typed))
-    with st.container(width=290):
+    with st.container(width=260):
         own = state.write(
             "Or your own question", "ask", max_chars=1_000, placeholder="type one, press Enter"
         )

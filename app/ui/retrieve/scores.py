@@ -125,8 +125,9 @@ def _lost(one: Lost, view: View, question: str, marks: Marks) -> str:
     )
     if chunk is None:
         return f"<li>{head}</li>"
+    title = " › ".join(part for part in (chunk.title, chunk.section) if part)
     return (
-        f"<li>{head}<details><summary>{text.origin(chunk.title, chunk.section, '') or 'Its text'}"
+        f"<li>{head}<details><summary>{text.escape(title or 'Its text')}"
         f'</summary><div class="desk-chunk">{marked(chunk.text, marks.get(key))}</div></details>'
         "</li>"
     )
