@@ -151,7 +151,7 @@ def test_two_configurations_are_compared_and_a_copied_link_shows_the_same(
     expect(page.locator("canvas, svg.marks").first).to_be_visible()
     page.get_by_text("What was run").click()
     expect(page.get_by_text("depth of this search")).to_be_visible()
-    expect(page).to_have_url(re.compile("origin=.*ranks=|ranks=.*origin="))
+    expect(page).to_have_url(re.compile("origin=.*scores=|scores=.*origin="))
     other = contexts.page()
     wrong = watch(other)
     other.goto(page.url)
