@@ -79,7 +79,7 @@ def test_a_case_is_a_link_and_nothing_leaves_the_machine(screen, read):
     dashboard, _ = read
     screen.goto(f"{dashboard}/retrieve?question=restart-recovery&configuration=sparse&k=5")
     expect(screen.get_by_text("Is unfinished work lost when a process").last).to_be_visible()
-    expect(screen.get_by_text("Scores at K = 5")).to_be_visible()
+    expect(screen.get_by_text("Scores at K = 5").first).to_be_visible()
     screen.get_by_role("link", name="Review").click()
     expect(screen.locator("canvas, svg.marks").first).to_be_visible()
     screen.goto(f"{dashboard}/review?case=restart-recovery&metric=recall&k=1")

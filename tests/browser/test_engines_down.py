@@ -62,7 +62,7 @@ def running(ollama, endpoint):
 def test_down_told_and_back_again(asking, screen, ollama, endpoint, configuration, tmp_path):
     server = ollama if configuration == "gemma" else endpoint
     screen.goto(f"{asking}/retrieve?question=restart-recovery&configuration={configuration}&k=3")
-    expect(screen.get_by_text("Scores at K = 3")).to_be_visible()
+    expect(screen.get_by_text("Scores at K = 3").first).to_be_visible()
     expect(screen.get_by_role("alert")).to_have_count(0)
     screen.screenshot(path=tmp_path / f"{configuration}-up.png", full_page=True)
 
@@ -79,13 +79,13 @@ def test_down_told_and_back_again(asking, screen, ollama, endpoint, configuratio
 
     pick(screen, "Configuration", "sparse")
     expect(screen.get_by_role("alert")).to_have_count(0)
-    expect(screen.get_by_text("Scores at K = 3")).to_be_visible()
+    expect(screen.get_by_text("Scores at K = 3").first).to_be_visible()
     pick(screen, "Configuration", configuration)
     expect(screen.get_by_role("alert")).to_have_text(said)
 
     server.start()
     screen.get_by_role("button", name="Try again").click()
-    expect(screen.get_by_text("Scores at K = 3")).to_be_visible()
+    expect(screen.get_by_text("Scores at K = 3").first).to_be_visible()
     expect(screen.get_by_role("alert")).to_have_count(0)
     expect(screen.locator(".desk-hit").first).to_be_visible()
     screen.screenshot(path=tmp_path / f"{configuration}-back.png", full_page=True)

@@ -132,16 +132,16 @@ def test_two_configurations_are_compared_and_a_copied_link_shows_the_same(
 ):
     address, _ = desk
     page.goto(f"{address}/retrieve?collection=runbooks&question=restart-recovery")
-    expect(page.get_by_text("Scores at K = 3")).to_be_visible()
+    expect(page.get_by_text("Scores at K = 3").first).to_be_visible()
     pick(page, "Beside it", "sparse")
-    expect(page.get_by_text("4 higher than in dense (rank 5)")).to_be_visible()
+    expect(page.get_by_text("4 higher than in dense (rank 5)").first).to_be_visible()
     pick(page, "K", "5")
-    expect(page.get_by_text("Scores at K = 5")).to_be_visible()
+    expect(page.get_by_text("Scores at K = 5").first).to_be_visible()
     expect(page.get_by_text("not returned by sparse").first).to_be_visible()
     page.get_by_role("button", name="Change for this run").click()
     page.get_by_role("textbox", name="Score threshold").fill("0.3")
     page.get_by_role("textbox", name="Score threshold").press("Enter")
-    expect(page.get_by_text("Threshold 0.3: what scores below it is cut")).to_be_visible()
+    expect(page.get_by_text("Threshold 0.3: what scores below it is cut").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Change for this run (1)")).to_be_visible()
     expect(page.get_by_text("dense, changed").first).to_be_visible()
@@ -150,12 +150,12 @@ def test_two_configurations_are_compared_and_a_copied_link_shows_the_same(
     page.get_by_text("Scores by rank").click()
     expect(page.locator("canvas, svg.marks").first).to_be_visible()
     page.get_by_text("What was run").click()
-    expect(page.get_by_text("depth of this search")).to_be_visible()
+    expect(page.get_by_text("depth of this search").first).to_be_visible()
     expect(page).to_have_url(re.compile("origin=.*scores=|scores=.*origin="))
     other = contexts.page()
     wrong = watch(other)
     other.goto(page.url)
-    expect(other.get_by_text("Threshold 0.3: what scores below it is cut")).to_be_visible()
+    expect(other.get_by_text("Threshold 0.3: what scores below it is cut").first).to_be_visible()
     until(lambda: content(other) == content(page), "the same screen", every=0.1)
     assert other.url == page.url and wrong == []
     contexts.give_back(other.context)
@@ -169,25 +169,25 @@ def test_two_configurations_are_compared_and_a_copied_link_shows_the_same(
 def test_the_open_hits_are_judged_blind_and_the_bounds_close(desk, page):
     address, root = desk
     page.goto(f"{address}/retrieve?collection=apples&question=q1&configuration=sparse")
-    expect(page.get_by_text("Provisional: open pairs")).to_be_visible()
+    expect(page.get_by_text("Provisional: open pairs").first).to_be_visible()
     page.get_by_role("link", name="Judge the 2 open hits blind").click()
     page.get_by_label("Your name").fill("Ana")
     page.keyboard.press("Enter")
     chunk = page.get_by_test_id("chunk")
-    expect(page.get_by_text("Item 1 of 2 of the link")).to_be_visible()
+    expect(page.get_by_text("Item 1 of 2 of the link").first).to_be_visible()
     assert "score" not in page.locator("[data-testid=stMain]").inner_text().lower()
     before = chunk.inner_text()
     page.get_by_role("button", name="does not help").click()
-    expect(page.get_by_text("Item 2 of 2 of the link")).to_be_visible()
+    expect(page.get_by_text("Item 2 of 2 of the link").first).to_be_visible()
     expect(chunk).not_to_have_text(before)
     page.get_by_role("button", name="does not help").click()
-    expect(page.get_by_text("The 2 items of the link are judged.")).to_be_visible()
+    expect(page.get_by_text("The 2 items of the link are judged.").first).to_be_visible()
     assert {(one["chunk"][0], one["blind"]) for one in events(root, "ana")} == {
         ("a1", True), ("a2", True),
     }  # fmt: skip
     page.locator('main a[href*="/retrieve?"], [data-testid=stMain] a[href*="/retrieve?"]').click()
-    expect(page.get_by_text("Scores at K = 3")).to_be_visible()
-    expect(page.get_by_text("3 of 3 hits with a settled grade")).to_be_visible()
+    expect(page.get_by_text("Scores at K = 3").first).to_be_visible()
+    expect(page.get_by_text("3 of 3 hits with a settled grade").first).to_be_visible()
     expect(page.get_by_text("Provisional")).to_have_count(0)
 
 
@@ -195,14 +195,14 @@ def test_a_grade_is_given_beside_the_ranking(desk, page):
     address, root = desk
     page.goto(f"{address}/retrieve?collection=apples&question=q2&configuration=sparse")
     page.get_by_role("button", name="Grade here").first.click()
-    expect(page.get_by_text("Enter your name to grade.")).to_be_visible()
+    expect(page.get_by_text("Enter your name to grade.").first).to_be_visible()
     page.get_by_label("Your name").fill("Ben")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("the grade is kept as not blind")).to_be_visible()
+    expect(page.get_by_text("the grade is kept as not blind").first).to_be_visible()
     give = page.get_by_role("button", name=re.compile("^2 "))
     expect(give).to_be_enabled()
     give.click()
-    expect(page.get_by_text("Saved: 2 for a1, as not blind.")).to_be_visible()
+    expect(page.get_by_text("Saved: 2 for a1, as not blind.").first).to_be_visible()
     (event,) = events(root, "ben")
     assert (event["chunk"][0], event["grade"], event["blind"]) == ("a1", 2, False)
     expect(page.get_by_role("button", name="Grade here")).not_to_have_count(0)
@@ -215,7 +215,7 @@ def test_a_typed_question_is_saved_by_who_came_from_page_label(desk, page):
     page.get_by_role("link", name="Retrieve").click()
     page.get_by_label("Or your own question").fill("What of the pears?")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("typed here, not in the collection")).to_be_visible()
+    expect(page.get_by_text("typed here, not in the collection").first).to_be_visible()
     page.get_by_role("button", name="Save the question").click()
     page.get_by_label("Your name").fill("Cem")
     page.keyboard.press("Enter")
@@ -223,7 +223,7 @@ def test_a_typed_question_is_saved_by_who_came_from_page_label(desk, page):
     panel.get_by_role("combobox", name=re.compile("Category")).click()
     page.get_by_role("option", name="general", exact=True).click()
     panel.get_by_role("button", name="Save the question").click()
-    expect(page.get_by_text("is saved.")).to_be_visible()
+    expect(page.get_by_text("is saved.").first).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
     (event,) = [
         json.loads(one)
@@ -235,22 +235,24 @@ def test_a_typed_question_is_saved_by_who_came_from_page_label(desk, page):
 def test_a_long_evaluation_shows_how_far_it_is_and_is_stopped(desk, page, slow):
     address, root = desk
     page.goto(f"{address}/retrieve?collection=apples&question=q3&configuration=pipeline")
-    expect(page.get_by_text("Scores at K = 3")).to_be_visible()
+    expect(page.get_by_text("Scores at K = 3").first).to_be_visible()
     slow.hold_after(2)
     page.get_by_role("button", name=re.compile(r"Evaluate \d questions with pipeline")).click()
-    expect(page.get_by_text(re.compile(r"Searching apples with pipeline: 2 of \d"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile(r"Searching apples with pipeline: 2 of \d")).first
+    ).to_be_visible()
     # It goes on while another page is read.
     page.get_by_role("link", name="Review").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
     page.get_by_role("link", name="Retrieve").click()
     page.get_by_role("button", name="Stop: keep what was searched").click()
-    expect(page.get_by_text("is kept as incomplete")).to_be_visible()
+    expect(page.get_by_text("is kept as incomplete").first).to_be_visible()
     slow.hold_after(None)
     listed = list_executions(Workspace.at(root), "apples")
     (kept,) = [one.execution for one in listed if one.execution.configuration == "pipeline"]
     assert kept.status == "incomplete" and page.get_by_text(kept.id).count() == 1
     page.get_by_role("button", name="Ask the rest").click()
-    expect(page.get_by_text("Finished with pipeline: execution")).to_be_visible()
+    expect(page.get_by_text("Finished with pipeline: execution").first).to_be_visible()
     page.get_by_role("button", name="Dismiss").click()
     expect(page.get_by_text("Finished with pipeline: execution")).to_have_count(0)
 
@@ -258,7 +260,7 @@ def test_a_long_evaluation_shows_how_far_it_is_and_is_stopped(desk, page, slow):
 def test_a_qdrant_server_that_is_stopped_is_told_and_asked_again(desk, page, qdrant):
     address, _ = desk
     page.goto(f"{address}/retrieve?collection=shelf&question=q1")
-    expect(page.get_by_text("Scores at K = 3")).to_be_visible()
+    expect(page.get_by_text("Scores at K = 3").first).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
     qdrant.stop()
     page.get_by_role("button", name="Search again").click()
@@ -271,5 +273,5 @@ def test_a_qdrant_server_that_is_stopped_is_told_and_asked_again(desk, page, qdr
     qdrant.start()
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("alert")).to_have_count(0)
-    expect(page.get_by_text("Scores at K = 3")).to_be_visible()
+    expect(page.get_by_text("Scores at K = 3").first).to_be_visible()
     expect(page.locator(".desk-hit").first).to_be_visible()
