@@ -38,9 +38,9 @@ from app.engines.retrieval import (
     Outcome,
     Search,
     Side,
-    depth_of,
     of_sides,
     one_side,
+    side_depth,
     sides_of,
     significant,
 )
@@ -177,7 +177,7 @@ class EdgeEngine:
             points = self._shard.call("searching", ask)
             return [(significant(one.score) + 0.0, self._keys[one.id]) for one in points]
 
-        depth = depth_of(search)
+        depth = side_depth(search)
         return one_side(found(depth + BEYOND), depth, found)
 
 

@@ -22,9 +22,9 @@ from app.engines.retrieval import (
     Outcome,
     Search,
     Side,
-    depth_of,
     of_sides,
     one_side,
+    side_depth,
     sides_of,
     significant,
 )
@@ -127,7 +127,7 @@ class QdrantEngine:
         Goes as far beyond the depth as equal scores reach, so that their order is ours; in a hybrid
         search so far on each side, for ranks are fused.
         """
-        depth = depth_of(search)
+        depth = side_depth(search)
         sides = [
             requests_of(search, depth + BEYOND, one, self._bm25, self._layout) for one in asked
         ]

@@ -129,7 +129,7 @@ def settled(scored: list[tuple[float, ChunkKey]], depth: int, limit: int) -> lis
     ]
 
 
-def depth_of(search: Search) -> int:
+def side_depth(search: Search) -> int:
     """How deep one side is searched; in a hybrid search so far on each, for ranks are fused."""
     return search.candidates if search.mode == "hybrid" else search.depth
 
@@ -153,7 +153,7 @@ def one_side(
 def of_sides(search: Search, sides: Sequence[Sequence[Hit]]) -> list[Hit]:
     """The hits of a question, from those of each side it was searched on."""
     if search.mode == "hybrid":
-        depth = depth_of(search)
+        depth = side_depth(search)
         cut = [[hit for hit in hits if hit.rank <= depth] for hits in sides]
         return fused(cut, search.rrf_k or USUAL_RRF_K, search.depth)
     return list(sides[0]) if sides else []

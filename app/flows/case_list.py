@@ -40,12 +40,13 @@ def cases(
     if execution is None:
         return [Case(one.id, f"{one.id}: {one.text}") for one in kept]
     scores = _scores(loaded, execution)
-    metric, k = split_metric(loaded.collection.settings.scoring.primary)
+    primary, k = split_metric(loaded.collection.settings.scoring.primary)
+    metric = METRIC_OF[primary]
     known = [one for one in kept if one.id in scores]
-    ranked = sorted(known, key=lambda one: _worst(scores[one.id], METRIC_OF[metric]))
-    name = f"{METRIC_WORDS[METRIC_OF[metric]]}@{k}"
+    ranked = sorted(known, key=lambda one: _worst(scores[one.id], metric))
+    name = f"{METRIC_WORDS[metric]}@{k}"
     return [
-        Case(one.id, f"{_words(scores[one.id], METRIC_OF[metric], name)} · {one.id}: {one.text}")
+        Case(one.id, f"{_words(scores[one.id], metric, name)} · {one.id}: {one.text}")
         for one in ranked
     ]
 

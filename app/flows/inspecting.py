@@ -79,12 +79,12 @@ def inspect(search: OneSearch, k: int, *, whole: bool = False) -> Inspection:
     # What is of no question of the collection has no labels, and is scored by nothing.
     labels = view.labels
     name = search.question or ""
-    cutoffs, ties = sorted({k, search.depth}), not search.engine.ordered
     score = acceptance = None
     if asked:
-        scored = score_rankings([ranking], labels, hashes, cutoffs, threshold, ties=ties)
-        score = next(one for one in scored.questions if one.k == k)
-        acceptance = next((one for one in scored.unsupported if one.k == k), None)
+        ties = not search.engine.ordered
+        scored = score_rankings([ranking], labels, hashes, [k], threshold, ties=ties)
+        (score,) = scored.questions
+        acceptance = next(iter(scored.unsupported), None)
     kept = graded_hits(ranking, labels, hashes, threshold)
     took = round((time.perf_counter() - began) * 1000, 3)
     return Inspection(

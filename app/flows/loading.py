@@ -80,6 +80,11 @@ def require_questions(loaded: Loaded) -> None:
         )
 
 
+def question_asking(loaded: Loaded, text: str) -> Question | None:
+    """The question of the collection that asks just this, if there is one."""
+    return next((one for one in loaded.questions.values() if one.text == text), None)
+
+
 def load_asked(collection: Collection, what: str) -> Loaded:
     """Read corpus and questions for something that needs the questions to be there.
 

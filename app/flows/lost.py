@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.core.corpus import is_eligible
 from app.core.errors import EngineError
 from app.core.model import Chunk, ChunkKey, Hit
 from app.core.text import canonical
@@ -129,8 +130,7 @@ class _Search:
         """The fields of the filter that a chunk does not meet."""
         for name, allowed in self._search.view.filters.items():
             value = chunk.fields.get(name)
-            values = value if isinstance(value, list) else [value]
-            if not any(type(v) is type(a) and v == a for v in values for a in allowed):
+            if not is_eligible(chunk.fields, {name: allowed}):
                 has = "is missing" if value is None else f"is {canonical(value)}"
                 wanted = " or ".join(canonical(one) for one in allowed)
                 yield f"{name} {has}, the filter wants {wanted}"

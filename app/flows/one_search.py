@@ -11,7 +11,7 @@ from typing import Any
 
 from app.core.errors import EngineError
 from app.core.model import ChunkKey, Hit, Ranking
-from app.engines.retrieval import USUAL_RRF_K, Engine, Side, fused, search_one
+from app.engines.retrieval import Engine, Side, of_sides, search_one
 from app.flows.searching import Answer, Fill, Searcher, fresh_engine, open_searcher
 from app.flows.trying import View, with_configuration
 from app.settings import DEEPEST, Configuration
@@ -75,11 +75,6 @@ class OneSearch:
         """What searched, as it says itself, asked once; raises EngineError where it does not."""
         return {**self.engine.description(), **self.searcher.kind}
 
-    @property
-    def error(self) -> EngineError | None:
-        """What the embedder or the engine failed with."""
-        return self.answer.error
-
     def checks(
         self, sought: Some[ChunkKey]
     ) -> tuple[Mapping[ChunkKey, frozenset[Side]], Exact] | None:
@@ -129,11 +124,8 @@ class OneSearch:
             )
             for side in (_SIDES if search.mode == "hybrid" else [_side(search.mode)])
         }
-        if search.mode == "hybrid":
-            cut = [[hit for hit in side if hit.rank <= search.candidates] for side in hits.values()]
-            ranking = fused(cut, search.rrf_k or USUAL_RRF_K, 2 * search.candidates)
-        else:
-            (ranking,) = hits.values()
+        # As the engine itself puts them together, but all that can be fused.
+        ranking = of_sides(replace(search, depth=2 * search.candidates), [*hits.values()])
         return Exact(
             {hit.key: hit for hit in ranking},
             {side: {hit.key: hit for hit in found} for side, found in hits.items()},

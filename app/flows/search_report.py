@@ -14,7 +14,7 @@ from app.core.questions import Question
 from app.flows.contract import FORMAT, hit, question_score
 from app.flows.evidence_marks import evidence_of
 from app.flows.inspecting import Evidence, Inspection, inspect
-from app.flows.loading import Loaded, require_questions
+from app.flows.loading import Loaded, question_asking, require_questions
 from app.flows.lost import Lost
 from app.flows.moves import Move, moves
 from app.flows.one_search import OneSearch, ask
@@ -76,9 +76,7 @@ def search(loaded: Loaded, asked: str, names: Sequence[str] = (), k: int | None 
     for name in names:
         loaded.collection.configuration(name)
     k = split_metric(settings.scoring.primary)[1] if k is None else k
-    question = loaded.questions.get(asked) or next(
-        (one for one in loaded.questions.values() if one.text == asked.strip()), None
-    )
+    question = loaded.questions.get(asked) or question_asking(loaded, asked.strip())
     text = question.text if question else asked.strip()
     view = view_of(loaded)
     marks = evidence_of(loaded, question.id) if question and question.facts else {}

@@ -155,7 +155,7 @@ def view_of(loaded: Loaded, filters: Filter | None = None) -> View:
         )
         for name, allowed in filters.items()
         for value in allowed
-        if name in own and not any(_equal(value, one) for one in values[name])
+        if name in own and canonical(value) not in map(canonical, values[name])
     ]
     if problems:
         raise InvalidInput.of(problems)
@@ -172,10 +172,6 @@ def _same(one: Filter, other: Filter) -> bool:
     return canonical({k: list(v) for k, v in one.items()}) == canonical(
         {k: list(v) for k, v in other.items()}
     )
-
-
-def _equal(one: object, other: object) -> bool:
-    return type(one) is type(other) and one == other
 
 
 @lru_cache(maxsize=4)

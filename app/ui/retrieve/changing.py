@@ -21,7 +21,7 @@ from app.ui import state, text
 #: Written for a threshold that is to be taken away.
 _WITHOUT = "none"
 #: What is changed of the configuration, as the URL names it.
-_KEYS = ("mode", "threshold", "exact", "depth")
+KEYS = ("mode", "threshold", "exact", "depth")
 
 
 def pick(loaded: Loaded, name: str) -> Changes:
@@ -34,7 +34,7 @@ def pick(loaded: Loaded, name: str) -> Changes:
                 f"pick-{key}", st.session_state.get(f"kept-{key}", st.query_params.get(key))
             )
         )
-        for key in _KEYS
+        for key in KEYS
     )
     label = "Change for this run" + (f" ({count})" if count else "")
     with st.popover(label, width="content"):
@@ -200,7 +200,7 @@ def _tell(sentence: str) -> None:
 
 
 def _reset() -> None:
-    for key in _KEYS:
+    for key in KEYS:
         state.put(key, "")
     for key in [key for key in st.session_state if str(key).startswith("pick-filter-")]:
         del st.session_state[key]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from app.core.diagnosis import curves
-from app.core.elsewhere import elsewhere
+from app.core.elsewhere import Elsewhere, elsewhere
 from app.core.errors import EngineError
 from app.flows.charts_retrieval import ScoredSide, curve_chart, curve_rows, score_charts
 from app.flows.inspecting import Inspection
 from app.flows.one_search import OneSearch
 from app.flows.origin import origin_rows
-from app.flows.scored import GradedHit
 from app.flows.wording import number
 from app.ui import state, text
 
@@ -38,41 +37,46 @@ def draw(
     """What helps to understand a ranking, folded until it is asked for."""
     scored = all(one.score is not None and one.score.outcome == "scored" for one in found)
     threshold = searches[0].view.labels.scoring.threshold
-    # Drawn only while they are open: two charts take longer than all the rest of the page.
-    if scored:
-        folded = st.expander("Precision and recall over K", key="curves", bind="query-params")
+    panels: list[tuple[bool, str, str, Callable[[], None]]] = [
+        (scored, "Precision and recall over K", "curves",
+         lambda: _curves(names, found, k, threshold)),
+        (any(one.ranking.hits for one in found), "Scores by rank", "scores",
+         lambda: _scores(names, searches, found, k)),
+        (scored, "The same ranking elsewhere", "elsewhere",
+         lambda: _elsewhere(names, found, k, threshold)),
+        (True, "What was run", "origin", lambda: _origin(names, searches)),
+    ]  # fmt: skip
+    for there, words, key, show in panels:
+        if not there:
+            continue
+        folded = st.expander(words, key=key, bind="query-params")
+        # Drawn only while it is open: two charts take longer than all the rest of the page.
         if folded.open:
             with folded:
-                points = {
-                    name: curves(one.grades, one.pair_grades, max(len(one.kept), k), threshold)
-                    for name, one in zip(names, found, strict=True)
-                }
-                st.altair_chart(
-                    curve_chart(curve_rows(points), k),
-                    alt="Precision and recall over K, with what is attainable",
-                )
-    if any(one.ranking.hits for one in found):
-        folded = st.expander("Scores by rank", key="scores", bind="query-params")
-        if folded.open:
-            with folded:
-                _scores(names, searches, found, k)
-    if scored:
-        folded = st.expander("The same ranking elsewhere", key="elsewhere", bind="query-params")
-        if folded.open:
-            with folded:
-                for name, one in zip(names, found, strict=True):
-                    _elsewhere(name if len(names) > 1 else "", one, k, threshold)
-    folded = st.expander("What was run", key="origin", bind="query-params")
-    if folded.open:
-        with folded:
-            _origin(names, searches)
+                show()
+
+
+def _curves(names: Sequence[str], found: Sequence[Inspection], k: int, threshold: int) -> None:
+    points = {
+        name: curves(one.grades, one.pair_grades, max(len(one.kept), k), threshold)
+        for name, one in zip(names, found, strict=True)
+    }
+    st.altair_chart(
+        curve_chart(curve_rows(points), k),
+        alt="Precision and recall over K, with what is attainable",
+    )
 
 
 def _scores(
     names: Sequence[str], searches: Sequence[OneSearch], found: Sequence[Inspection], k: int
 ) -> None:
     sides = [
-        ScoredSide(name, _uncut(one), search.configuration.mode, search.configuration.threshold)
+        ScoredSide(
+            name,
+            tuple(shown.graded for shown in one.evidence),
+            search.configuration.mode,
+            search.configuration.threshold,
+        )
         for name, search, one in zip(names, searches, found, strict=True)
     ]
     scale = searches[0].view.loaded.collection.settings.grade_words
@@ -80,21 +84,21 @@ def _scores(
         st.altair_chart(chart, alt="Score of every hit by rank")
 
 
-def _uncut(found: Inspection) -> tuple[GradedHit, ...]:
-    return tuple(one.graded for one in found.evidence)
+def _elsewhere(names: Sequence[str], found: Sequence[Inspection], k: int, threshold: int) -> None:
+    for name, one in zip(names, found, strict=True):
+        if len(names) > 1:
+            text.caption(name)
+        rows = elsewhere(one.grades, one.pair_grades, k, threshold)
+        st.html(f'<ul class="desk-lost">{"".join(map(_definition, rows))}</ul>')
 
 
-def _elsewhere(name: str, found: Inspection, k: int, threshold: int) -> None:
-    if name:
-        text.caption(name)
-    items = "".join(
+def _definition(one: Elsewhere) -> str:
+    who = [", ".join(one.tools)] if one.tools else []
+    return (
         f"<li><strong>{text.escape(one.name)} {number(one.value)}</strong>, here "
         f"{text.escape(one.our_name)} {number(one.ours)}. "
-        f"{text.escape('. '.join([*([', '.join(one.tools)] if one.tools else []), one.differs]))}"
-        "</li>"
-        for one in elsewhere(found.grades, found.pair_grades, k, threshold)
+        f"{text.escape('. '.join([*who, one.differs]))}</li>"
     )
-    st.html(f'<ul class="desk-lost">{items}</ul>')
 
 
 def _origin(names: Sequence[str], searches: Sequence[OneSearch]) -> None:

@@ -147,11 +147,13 @@ def to_label(collection: str, question: str, more: Mapping[str, str]) -> str:
     return text.escape(f"/?{urlencode(asked)}")
 
 
-def mark_seen(place: Place, hits: Iterable[Evidence], lost: Iterable[Lost]) -> None:
+def mark_seen(
+    loaded: Loaded, question: str, hits: Iterable[Evidence], lost: Iterable[Lost]
+) -> None:
     """Whoever is at the screen has now been told what others said of these hits, and of what is
     listed as lost.
     """
-    collection, chunks = place.loaded.collection, place.loaded.corpus.chunks
+    collection, chunks = loaded.collection, loaded.corpus.chunks
     texts = {
         one.chunk.text_hash
         for one in hits
@@ -163,9 +165,9 @@ def mark_seen(place: Place, hits: Iterable[Evidence], lost: Iterable[Lost]) -> N
         seen.name_given(collection.name, reviewer)
     if not texts:
         return
-    said = [one.event for one in collection.ledger.read().events]
-    told_of = Sight(place.loaded).told(
-        reviewer or "", (event for event in said if event.question == place.question)
+    said = (one.event for one in collection.ledger.read().events)
+    told_of = Sight(loaded).told(
+        reviewer or "", (event for event in said if event.question == question)
     )
     shown = {pair for pair in told_of if pair[1] in texts}
     if reviewer is None:

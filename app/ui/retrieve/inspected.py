@@ -65,7 +65,16 @@ def draw(wanted: Wanted) -> None:
         )
     keeping.draw(wanted)
     grading.told()
-    marks = evidence_of(loaded, wanted.question) if wanted.question is not None else {}
+    marks: Marks = {}
+    if wanted.question is not None:
+        marks = evidence_of(loaded, wanted.question)
+        there = [one.found for one in sides if one.found is not None]
+        grading.mark_seen(
+            loaded,
+            wanted.question,
+            [one for found in there for one in found.evidence],
+            [one for found in there for one in found.lost],
+        )
     if len(sides) == 1:
         _one(wanted, sides[0], marks)
     else:
@@ -169,7 +178,6 @@ def _evidence(wanted: Wanted, side: Side, other: Side | None, marks: Marks) -> N
     place = None
     if wanted.question is not None:
         place = grading.Place(loaded, wanted.question, side.name)
-        grading.mark_seen(place, found.evidence, found.lost)
         grading.link_to_label(place, found.open_within(wanted.k))
     highest = wanted.view.labels.scoring.highest
     scored = found.score is not None and found.score.outcome == "scored"

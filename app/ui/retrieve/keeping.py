@@ -12,6 +12,7 @@ from app.flows.drafts import Draft, categories
 from app.flows.loading import Loaded
 from app.settings import Configuration
 from app.ui import identity, state, text
+from app.ui.retrieve import changing
 from app.ui.retrieve.picking import Wanted
 
 
@@ -116,7 +117,7 @@ def _keep_settings(collection: str, configuration: Configuration) -> None:
         loaded = state.load_collection(collection)
         author = _confirmed("settings")
         save_configuration(loaded.collection, name, configuration, author=author)
-        for key in ("mode", "threshold", "exact", "depth"):
+        for key in changing.KEYS:
             state.put(key, "")
         state.put("configuration", name)
         st.session_state["kept-here"] = (

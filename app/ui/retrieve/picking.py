@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app.core.errors import InvalidInput, StoreError
 from app.flows.case_list import Case, cases, scorable
 from app.flows.listing import Execution, list_executions
-from app.flows.loading import Loaded, require_questions
+from app.flows.loading import Loaded, question_asking, require_questions
 from app.flows.trying import Changes, View, changed, view_of
 from app.settings import Configuration
 from app.ui import state
@@ -77,12 +77,11 @@ def pick(within: Callable[[DeltaGenerator | None], Loaded]) -> Wanted:
     configured = [(first, configuration)]
     if second:
         configured.append((second, settings.configurations[second]))
-    same = next((one.id for one in loaded.questions.values() if one.text == typed), None)
-    question = same if typed else name
+    question = question_asking(loaded, typed) if typed else loaded.questions[name]
     return Wanted(
         view=view,
-        question=question,
-        text=typed or loaded.questions[name].text,
+        question=question.id if question else None,
+        text=question.text if question else typed,
         configurations=tuple(configured),
         k=k,
         whole=whole,
