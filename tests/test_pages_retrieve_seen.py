@@ -113,6 +113,9 @@ def test_another_process_that_holds_the_store_leaves_the_page_alive(apples, open
     at = open_in(apples(("a0", 2)))
     assert "Process 7 holds data/desk.duckdb. Wait for it to end." in shown(at)
     assert len(hits(at)) > 3
+    assert "Process 7" not in shown(at.run())  # nobody waits for it with every press
+    at.button(key="search-again").click().run()
+    assert "Process 7 holds data/desk.duckdb" in shown(at)
 
 
 def test_a_search_that_failed_is_no_ranking_without_a_hit(apples, open_in, monkeypatch):

@@ -90,8 +90,9 @@ def pick(within: Callable[[DeltaGenerator | None], Loaded]) -> Wanted:
 
 
 def forget() -> None:
-    """Ask once more, whatever is known of it."""
-    st.session_state.pop("searches", None)
+    """Ask once more, whatever is known of it; also for executions another process kept away."""
+    for name in ("searches", "executions-listed"):
+        st.session_state.pop(name, None)
 
 
 def _cases(loaded: Loaded) -> list[Case]:
